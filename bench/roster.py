@@ -8,7 +8,7 @@ from bench.places import Database
 
 _EMPTY: Final = "SELECT CAST(EXISTS (SELECT 1 FROM ready) OR EXISTS (SELECT 1 FROM leases) AS INTEGER)"
 
-_FOLIOT: Final = "-m foliot {} bench.contenders.foliot_app:app --slots={{slots}} --log-level=warning"
+_FOLIOT: Final = "-m foliot {} bench.contenders.foliot_app:app --concurrency={{slots}} --log-level=warning"
 _WORKER: Final = _FOLIOT.format("worker")
 _SCHEDULER: Final = _FOLIOT.format("serve") + " --roles=scheduler"
 _SERVE: Final = _FOLIOT.format("serve")

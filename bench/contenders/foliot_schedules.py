@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from bench.contenders.foliot_app import app
 from bench.orders import Order, Result, obey
-from foliot.domain.ids import ScheduleId
-from foliot.domain.input.schedule import schedule_spec
-from foliot.domain.schedule.schedule import ScheduleSpec
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import from_datetime
+from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 
 _BATCH = 1_000
 _HOUR = 3_600
@@ -25,7 +25,8 @@ async def _hold(order: Order) -> Result:
 
 
 def _hourly(start: int, end: int, due_at: float) -> Mapping[ScheduleId, ScheduleSpec]:
-    spec = schedule_spec(job_id="noop", interval=_HOUR, start_at=datetime.fromtimestamp(due_at, UTC))
+    start_at = from_datetime(datetime.fromtimestamp(due_at, UTC))
+    spec = ScheduleSpec(type=ScheduleType.INTERVAL, expr=str(_HOUR), job_id=JobId("noop"), start_at=start_at)
     return {ScheduleId(f"schedule-{number}"): spec for number in range(start, end)}
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foliot.config.expansion import has_variables
+from foliot.config.environment import has_variables
 from foliot.domain.ids import JobId
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
@@ -51,13 +51,13 @@ def test_what_a_program_is_given_keeps_its_dollars(good: Good) -> None:
 
 
 def test_a_variable_may_hold_a_number_or_a_truth_value(good: Good) -> None:
-    server = good('[server]\nslots = "${N}"\nwatch = "${W}"\npoll_sec = "${P}"', N="8", W="true", P="0.5").server
+    server = good('[server]\nconcurrency = "${N}"\nwatch = "${W}"\npoll = "${P}"', N="8", W="true", P="0.5").server
 
     assert (server.slots, server.watch, server.poll) == (8, True, 500)
 
 
 def test_text_that_is_no_variable_is_no_number(loaded: Loader) -> None:
-    [error] = loaded('[server]\nslots = "8"').errors
+    [error] = loaded('[server]\nconcurrency = "8"').errors
 
     assert error.message == "'8' is not a whole number"
 
@@ -74,7 +74,7 @@ def test_all_variables_that_are_missing_are_named_with_their_lines(loaded: Loade
 
 
 def test_a_missing_variable_is_all_that_is_said_about_a_value(loaded: Loader) -> None:
-    [error] = loaded('[server]\nslots = "${SLOTS}"').errors
+    [error] = loaded('[server]\nconcurrency = "${SLOTS}"').errors
 
     assert error.message == "variable SLOTS is not set"
 

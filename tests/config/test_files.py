@@ -248,7 +248,7 @@ def test_text_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
-    (tmp_path / "x.toml").write_bytes(b"\xef\xbb\xbf[server]\nslots = 3\n")
+    (tmp_path / "x.toml").write_bytes(b"\xef\xbb\xbf[server]\nconcurrency = 3\n")
 
     configuration = load(tmp_path / "x.toml", {}, START).configuration
 

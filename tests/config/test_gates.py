@@ -40,11 +40,11 @@ def test_everything_that_a_gate_asks_can_be_given(good: Good) -> None:
     keys = """
         depends_on = "a"
         timezone = "Europe/Berlin"
-        window = "local_day"
+        window_kind = "local_day"
         window_sec = "2h"
         on_missing = "fail"
         on_dep_fail = "run"
-        wait_sec = "15m"
+        wait = "15m"
         cooldown_sec = 3600
         partial_counts_as = "failed"
         command = "x"
@@ -107,7 +107,7 @@ def test_the_command_of_a_gate_tells_how_it_runs(
 
 
 def test_any_job_can_be_a_gate(good: Good) -> None:
-    keys = 'kind = "http"\nurl = "https://x.example"\ndepends_on = ["a"]\nwait_sec = 60'
+    keys = 'kind = "http"\nurl = "https://x.example"\ndepends_on = ["a"]\nwait = 60'
 
     job = good(f'{DEPENDENCIES}[[jobs]]\nid = "c"\n{keys}').declared.jobs[JobId("c")]
 
@@ -116,7 +116,7 @@ def test_any_job_can_be_a_gate(good: Good) -> None:
 
 
 def test_how_gates_look_can_be_said_for_all(good: Good) -> None:
-    declared = good(f'[defaults]\nwait_sec = 60\n{GATE}depends_on = "a"\ncommand = "x"').declared
+    declared = good(f'[defaults]\nwait = 60\n{GATE}depends_on = "a"\ncommand = "x"').declared
 
     assert [job.gate and job.gate.wait for job in declared.jobs.values()] == [None, None, MINUTE]
 
@@ -134,7 +134,7 @@ def test_how_gates_look_can_be_said_for_all(good: Good) -> None:
         ('command = "x"\ndepends_on = ["a", "gate"]', LINE + 1, '"gate" cannot depend on itself'),
         ('command = "x"\ndepends_on = ["a", "b", "a"]', LINE + 1, '"a" is named twice'),
         ('command = "x"\ndepends_on = "a"\non_missing = "skp"', LINE + 2, "'skp' does not exist"),
-        ('command = "x"\ndepends_on = "a"\nwindow = "day"', LINE + 2, "'day' does not exist"),
+        ('command = "x"\ndepends_on = "a"\nwindow_kind = "day"', LINE + 2, "'day' does not exist"),
         ('command = "x"\ndepends_on = "a"\nwindow_sec = 0', LINE + 2, "window_sec must be more than 0"),
         ('command = "x"\ndepends_on = "a"\nwindow_sec = "400d"', LINE + 2, "must be 0 to"),
         ('command = "x"\ndepends_on = "a"\ninner_kind = "clude"', LINE + 2, "kind 'clude' does not exist"),
@@ -178,7 +178,7 @@ def test_what_only_gates_can_say_is_refused_elsewhere(loaded: Loader, key: str, 
 
 
 def test_what_is_wrong_with_a_gate_is_said_all_at_once(loaded: Loader) -> None:
-    keys = 'depends_on = ["x", "gate"]\nwindow_sec = -1\non_missing = "?"\nwait_sec = "soon"\npartial_counts_as = 1\n'
+    keys = 'depends_on = ["x", "gate"]\nwindow_sec = -1\non_missing = "?"\nwait = "soon"\npartial_counts_as = 1\n'
 
     errors = loaded(f'{GATE}{keys}command = "x"').errors
 

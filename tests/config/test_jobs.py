@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from foliot.config.keys import KIND_KEYS
 from foliot.domain.ids import JobId
 from foliot.domain.instant import HOUR, MINUTE, SECOND
 from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.job.kinds import KINDS
 from foliot.domain.job.kinds.agent import ARGS
 from foliot.domain.run.retry import Retry
+from foliot.domain.vocabulary.kind import KIND_FIELDS
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 
@@ -72,9 +72,9 @@ def test_how_runs_are_handled_can_be_given(good: Good) -> None:
         id = "a"
         command = "true"
         retry_factor = 3
-        retry_cap_sec = "1h"
+        retry_cap = "1h"
         retry_jitter = 0.5
-        retry_delays_sec = [1, "2m"]
+        retry_delays = [1, "2m"]
         priority = 5
         queue = "mail"
         concurrency_key = "db"
@@ -138,11 +138,11 @@ def test_a_process_can_be_bounded(good: Good) -> None:
         stdin = "hello"
         user = "nobody"
         umask = "027"
-        grace_sec = "5s"
+        kill_after = "5s"
         output_cap = "64KB"
         [jobs.limits]
         memory = "512MB"
-        cpu_sec = 10
+        cpu_time = 10
         files = 64
         processes = 5
         file_size = 1000
@@ -273,7 +273,7 @@ def test_an_agent_may_be_given_its_prompt_in_another_way(good: Good) -> None:
 
 
 def test_every_kind_can_be_written() -> None:
-    assert KIND_KEYS.keys() == KINDS.keys()
+    assert KIND_FIELDS.keys() == KINDS.keys()
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_every_kind_can_be_written() -> None:
 )
 def test_every_field_of_a_kind_can_be_written(kind: str, elsewhere: set[str]) -> None:
     """Functions of an application are registered by it; arguments of an agent stand in a table of their own."""
-    written = {key.field for key in KIND_KEYS[kind]}
+    written = {field.attribute for field in KIND_FIELDS[kind]}
 
     assert set(KINDS[kind].__struct_fields__) - written == elsewhere
 
@@ -304,7 +304,7 @@ def test_every_field_of_a_kind_can_be_written(kind: str, elsewhere: set[str]) ->
         ('command = "x"\numask = 22', 4, "must be a mask of permissions, not a whole number"),
         ('command = "x"\numask = 0o022', 4, "must be a mask of permissions, not a whole number"),
         ('command = "x"\numask = "089"', 4, "'089' is not a mask of permissions"),
-        ('command = "x"\ngrace_sec = "1h"', 4, "must be at most 300"),
+        ('command = "x"\nkill_after = "1h"', 4, "must be 0 to 300 seconds, not 3600"),
         ('kind = "http"\ncommand = "ftp://x"', 4, 'the scheme "ftp" cannot be called'),
         ('kind = "http"\nurl = "https://x.example"\nmethod = "G T"', 5, "method 'G T' is not a word"),
         ('kind = "http"\nurl = "https://x.example"\nexpect_status = 7', 5, "7 names no status"),
@@ -362,7 +362,7 @@ def test_a_default_that_is_wrong_is_said_once(loaded: Loader) -> None:
     assert [error.line for error in errors] == [error.line for error in alone] == [2, 3]
 
 
-@pytest.mark.parametrize("key", ["id", "was", "command", "schedule", "schedules", "name"])
+@pytest.mark.parametrize("key", ["id", "renamed_from", "command", "schedule", "schedules", "name"])
 def test_what_each_job_says_for_itself_has_no_default(loaded: Loader, key: str) -> None:
     assert loaded(f"[defaults]\n{key} = 'x'").errors[0].message == f"key '{key}' does not exist"
 
@@ -371,21 +371,21 @@ def test_what_each_job_says_for_itself_has_no_default(loaded: Loader, key: str) 
 
 
 def test_a_job_can_have_had_another_name(good: Good) -> None:
-    assert good('[[jobs]]\nid = "new"\nwas = "old"\ncommand = "x"').declared.renames == {"old": "new"}
+    assert good('[[jobs]]\nid = "new"\nrenamed_from = "old"\ncommand = "x"').declared.renames == {"old": "new"}
 
 
 def test_a_former_name_belongs_to_one_job(loaded: Loader) -> None:
-    text = '[[jobs]]\nid = "a"\nwas = "old"\ncommand = "x"\n[[jobs]]\nid = "b"\nwas = "old"\ncommand = "x"'
+    text = job_that_was("a", "old") + job_that_was("b", "old")
 
     [error] = loaded(text).errors
-    [itself] = loaded('[[jobs]]\nid = "a"\nwas = "a"\ncommand = "x"').errors
+    [itself] = loaded('[[jobs]]\nid = "a"\nrenamed_from = "a"\ncommand = "x"').errors
 
-    assert (error.line, error.message) == (7, 'job "a" was "old" already')
-    assert (itself.line, itself.message) == (3, "was names the job itself")
+    assert (error.line, error.message) == (7, 'job "a" is renamed from "old" already')
+    assert (itself.line, itself.message) == (3, "renamed_from names the job itself")
 
 
 def job_that_was(name: str, was: str) -> str:
-    return f'[[jobs]]\nid = "{name}"\nwas = "{was}"\ncommand = "x"\n'
+    return f'[[jobs]]\nid = "{name}"\nrenamed_from = "{was}"\ncommand = "x"\n'
 
 
 @pytest.mark.parametrize(

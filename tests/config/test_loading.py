@@ -10,27 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.config import STARTER, Place, Problem, Severity, load
-from foliot.config.keys import (
-    APPROVAL,
-    DEFAULTS,
-    DESCRIPTION,
-    EDGE,
-    JOB,
-    OPTIONS,
-    POLICY,
-    PROCESS,
-    SCHEDULE,
-    SECTIONS,
-    STEP,
-    WORKFLOW,
-)
-from foliot.config.problems import words
-from foliot.config.schema import Key
+from foliot.config.document import words
 from foliot.domain.deploy.deployment import Declared
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec, check_name
 from foliot.domain.schedule.schedule import ScheduleSpec, check_schedule
+from foliot.domain.vocabulary.field import Field
+from foliot.domain.vocabulary.job import DESCRIPTION, OPTIONS
+from foliot.domain.vocabulary.kind import PROCESS
+from foliot.domain.vocabulary.places import DEFAULTS, JOB, SCHEDULE, SECTIONS, STEP, WORKFLOW
+from foliot.domain.vocabulary.schedule import POLICY
+from foliot.domain.vocabulary.workflow import APPROVAL, EDGE
 from foliot.domain.workflow.check import check_workflow
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import WorkflowSpec
@@ -45,7 +36,7 @@ def test_every_problem_is_said_at_once_with_file_line_and_hint(loaded: Loader, t
         """\
 [servr]
 [server]
-slots = "many"
+concurrency = "many"
 [defaults]
 retry_count = 5000
 [[jobs]]
@@ -58,20 +49,20 @@ command = "https://x.example"
 timezone = "Europe/Berln"
 every = 9
 """,
-        FOLIOT_SERVER_LEASE_SEC="0",
+        FOLIOT_SERVER_LEASE="0",
     )
 
     assert result.configuration is None
     assert [(problem.line, problem.severity, problem.key) for problem in result.problems] == [
         (1, "error", "servr"),
-        (3, "error", "server.slots"),
+        (3, "error", "server.concurrency"),
         (5, "error", "defaults.retry_count"),
         (6, "error", "jobs[1]"),
         (8, "warning", "jobs[1].schedule"),
         (9, "error", "jobs[1].comand"),
         (10, "error", "jobs[2]"),
         (13, "error", "jobs[2].timezone"),
-        (0, "error", "FOLIOT_SERVER_LEASE_SEC"),
+        (0, "error", "FOLIOT_SERVER_LEASE"),
     ]
     assert {problem.file for problem in result.problems} == {str(tmp_path / "foliot.toml"), "environment"}
     assert [problem.hint for problem in result.problems if "Did you mean" in problem.hint] == [
@@ -89,9 +80,11 @@ def test_errors_and_warnings_are_kept_apart(loaded: Loader) -> None:
 
 
 def test_a_problem_reads_as_compilers_write_theirs() -> None:
-    problem = Problem(Severity.ERROR, Place("foliot.toml", 3, "server.slots"), "must be text", "Put it in quotes.")
+    problem = Problem(
+        Severity.ERROR, Place("foliot.toml", 3, "server.concurrency"), "must be text", "Put it in quotes."
+    )
 
-    assert str(problem) == "foliot.toml:3: error: server.slots: must be text\n  Put it in quotes."
+    assert str(problem) == "foliot.toml:3: error: server.concurrency: must be text\n  Put it in quotes."
     assert str(problem._replace(place=Place("environment", 0), hint="")) == "environment: error: must be text"
 
 
@@ -103,20 +96,20 @@ def test_a_key_that_a_terminal_would_obey_is_shown_harmlessly() -> None:
     ("text", "message"),
     [
         ("server = 5", "server must be a table"),
-        ("[[server]]\nslots = 5", "server must be a table"),
+        ("[[server]]\nconcurrency = 5", "server must be a table"),
         ("[jobs]\nid = 'a'", "jobs must be a list of tables"),
         ("jobs = [5]", "it must be a table"),
         ("include = 5", "must be text, not a whole number"),
-        ("[server]\nname = 'x'\nlabel = 'y'", "says again what server.name says"),
-        ("[server]\nslots = true", "must be a whole number, not a truth value"),
-        ("[server]\nslots = 0", "must be 1 to 100000, not 0"),
+        ("[server]\nname = 'x'\nlabel = 'y'", "name and label are the same option"),
+        ("[server]\nconcurrency = true", "must be a whole number, not a truth value"),
+        ("[server]\nconcurrency = 0", "must be 1 to 100000, not 0"),
         ("[server]\nwatch = 'yes'", "'yes' is not true or false"),
         ("[server]\nname = 1.5", "must be text, not a number"),
-        ("[server]\nlease_sec = nan", "must be a finite number of usable size, not nan"),
+        ("[server]\nlease = nan", "must be a finite number of usable size, not nan"),
         ("[server]\nroles = []", "roles must not be empty"),
         ("[server]\nroles = ['api']", "'api' does not exist"),
         ("[server]\nqueues = ['a b']", "queue 'a b' is not a usable name"),
-        ('[server]\nname = "a\\u0000b"', "text cannot hold the character NUL"),
+        ('[server]\nname = "a\\u0000b"', "must not contain the character NUL"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(loaded: Loader, text: str, message: str) -> None:
@@ -280,12 +273,12 @@ def test_nothing_in_a_file_makes_loading_fail(
 
 PLAUSIBLE: dict[str, list[Any]] = {
     "text": ["x", "a.b"],
-    "span": [1, 2.5, "5m"],
+    "duration": [1, 2.5, "5m"],
     "whole number": [1, 10],
     "number": [1, 1.0],
     "true or false": [True, False],
     "list of text": [["x"], "x", []],
-    "list of span": [[1, "5m"], []],
+    "list of duration": [[1, "5m"], []],
     "table of text": [{"A": "x", "B": 5}, {}],
     "table": [{}],
     "size": [1024, "64KB"],
@@ -295,11 +288,13 @@ PLAUSIBLE: dict[str, list[Any]] = {
 }
 
 
-def plausible(key: Key) -> st.SearchStrategy[Any]:
-    return st.sampled_from(PLAUSIBLE.get(key.read.words) or key.read.words.split(" or "))
+def plausible(field: Field) -> st.SearchStrategy[Any]:
+    return st.sampled_from(PLAUSIBLE.get(field.read.words) or field.read.words.split(" or "))
 
 
-PARTS = {key.name: plausible(key) for key in (*DESCRIPTION, *OPTIONS, *POLICY, *PROCESS) if key.name != "timezone"}
+PARTS = {
+    field.name: plausible(field) for field in (*DESCRIPTION, *OPTIONS, *POLICY, *PROCESS) if field.name != "timezone"
+}
 RULES = st.sampled_from([{"schedule": "* * * * *"}, {"every": "1h"}, {"at": "2027-01-01T00:00:00Z"}, {}])
 GOOD_JOBS = st.tuples(st.fixed_dictionaries({}, optional=PARTS), RULES)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foliot.config.patterns import matches
+from foliot.config.files import matches
 
 TREE = [
     "a.toml",

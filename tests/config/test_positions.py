@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foliot.config.positions import locate
-from foliot.config.problems import KeyPath
+from foliot.config.positions import KeyPath, locate
 from tests.cases import for_each
 from tests.config.toml_writer import TomlWriter, written
 

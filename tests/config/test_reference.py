@@ -1,118 +1,78 @@
-"""The reference page has every key of the schema with its type and default, and nothing else."""
+"""The reference page has every option with its type, default and meaning, and nothing else."""
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 
 from foliot.config import Configuration
-from foliot.config import keys as schema
-from foliot.config.environment import SHORT
-from foliot.config.schema import Key
 from foliot.domain.job.kinds import KINDS, read_spec
+from foliot.domain.vocabulary.places import CALL_PLACES, JOB, SECTIONS, STEP, WORKFLOW
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
+from tests.config.reference import PAGE as PATH
+from tests.config.reference import TABLES_OF_PAGE, not_in_defaults, text_under, wanted
 
-PAGE = (Path(__file__).parents[2] / "docs/reference/configuration.md").read_text()
+PAGE = PATH.read_text()
 ROW = re.compile(r"(?m)^\| (?P<names>`[^|]+) \| (?P<type>[^|]*) \|(?P<default>[^|]*)\|[^|]*\|$")
-
-
-def without(keys: Iterable[Key], others: Iterable[Key]) -> list[Key]:
-    names = {key.name for key in others}
-    return [key for key in keys if key.name not in names]
-
-
-SECTIONS: dict[str, Iterable[Key]] = {
-    "The file": schema.ROOT,
-    "`[server]`": schema.SERVER,
-    "`[storage]`": schema.STORAGE,
-    "`[queue]`": schema.QUEUE,
-    "`[retention]`": schema.RETENTION,
-    "`[outbound]`": schema.OUTBOUND,
-    "`[[jobs]]`": (*schema.IDENTITY, *schema.DESCRIPTION),
-    "When it runs": (*schema.RULE, *schema.POLICY),
-    "How its runs are handled": schema.OPTIONS,
-    "Processes: `shell`, `python`, `agent`": schema.PROCESS,
-    "`limits`": schema.LIMITS,
-    "`shell`": without(schema.KIND_KEYS["shell"], schema.PROCESS),
-    "`http`": schema.KIND_KEYS["http"],
-    "`python`": without(schema.KIND_KEYS["python"], schema.PROCESS),
-    "`agent`": without(schema.KIND_KEYS["agent"], schema.PROCESS),
-    "`args`": schema.ARGS,
-    "Gates": (*schema.GATE, schema.INNER_KIND),
-    "Kinds that arrive later": schema.LATER_KINDS["fanout"],
-    "`[[jobs.schedules]]`": without(schema.SCHEDULE, (*schema.RULE, *schema.POLICY)),
-    "`[[workflows]]`": without(schema.WORKFLOW, (*schema.RULE, *schema.POLICY)),
-    "`[[workflows.steps]]`": schema.STEP_ONLY,
-    "`after`": schema.EDGE,
-    "`approve`": schema.APPROVAL,
-}
+REMAKE = "make the tables anew with: python -m tests.config.reference"
 
 
 class Row(NamedTuple):
-    names: tuple[str, ...]
-    type: str
+    name: str
     default: str
 
 
 def rows(heading: str) -> Iterator[Row]:
-    for found in ROW.finditer(text_under(heading)):
-        yield Row(tuple(re.findall(r"`([^`]+)`", found["names"])), found["type"], found["default"].strip("` "))
+    for found in ROW.finditer(text_under(heading, PAGE)):
+        yield Row(found["names"].strip("`"), found["default"].strip("` "))
 
 
-def text_under(heading: str) -> str:
-    found = re.search(rf"(?ms)^##+ {re.escape(heading)}$(.*?)(?=^##|\Z)", PAGE)
-    assert found is not None, f"the page has no section {heading}"
-    return found[1]
+@for_each("heading", wanted())
+def test_every_table_of_the_page_is_that_of_the_options(heading: str) -> None:
+    assert wanted()[heading] in text_under(heading, PAGE), REMAKE
 
 
-@for_each("heading", SECTIONS)
-def test_every_key_has_its_row_and_every_row_its_key(heading: str) -> None:
-    written = sorted(name for row in rows(heading) for name in row.names)
-
-    assert written == sorted(name for key in SECTIONS[heading] for name in (key.name, *key.aliases))
-
-
-@for_each("heading", [heading for heading in SECTIONS if heading != "The file"])
-def test_every_row_says_what_its_key_takes(heading: str) -> None:
-    types = {row.names: row.type for row in rows(heading)}
-
-    assert types == {(key.name, *key.aliases): key.read.words for key in SECTIONS[heading]}
-
-
-def test_no_table_of_the_page_is_overlooked() -> None:
+def test_every_table_of_the_page_is_checked() -> None:
     headings = re.findall(r"(?m)^##+ (.*)$", PAGE)
-    with_tables = {heading for heading in headings if ROW.search(text_under(heading))}
+    with_tables = {heading for heading in headings if ROW.search(text_under(heading, PAGE))}
 
-    assert with_tables == SECTIONS.keys()
+    assert with_tables == TABLES_OF_PAGE.keys()
 
 
-def test_every_job_key_is_in_one_of_the_tables() -> None:
-    documented = {name for heading in SECTIONS for row in rows(heading) for name in row.names}
+def test_every_option_of_a_place_is_on_the_page() -> None:
+    documented = {row.name for heading in TABLES_OF_PAGE for row in rows(heading)}
 
-    assert set(schema.JOB.names) <= documented
+    for schema in (JOB, STEP, WORKFLOW, *SECTIONS.values()):
+        assert {field.name for field in schema} <= documented
+
+
+def test_every_option_has_a_sentence_of_documentation() -> None:
+    for schema in (JOB, STEP, WORKFLOW, *SECTIONS.values(), *CALL_PLACES):
+        for field in schema:
+            assert re.fullmatch(r"[-`A-Z0-9].*[.`]", field.doc), f"{schema.owner}: {field.name}: {field.doc}"
+
+
+def test_no_alias_is_in_a_table_of_options() -> None:
+    aliases = {alias.name for fields in TABLES_OF_PAGE.values() for field in fields for alias in field.aliases}
+    documented = {row.name for heading in TABLES_OF_PAGE for row in rows(heading)}
+
+    assert aliases.isdisjoint(documented)
 
 
 def test_the_page_lists_what_has_no_default_for_all() -> None:
-    listed = re.findall(r"`([a-z_]+)`", text_under("`[defaults]`").partition("Not here")[2])
+    listed = re.findall(r"`([a-z_]+)`", text_under("`[defaults]`", PAGE).partition("Not here")[2])
 
-    assert set(listed) == set(schema.JOB.names) - set(schema.DEFAULTS.names)
-
-
-def test_the_page_lists_the_short_names_of_variables() -> None:
-    listed = re.findall(r"(?m)^\| `(FOLIOT_\w+)` \| `\[(\w+)\] (\w+)` \|$", text_under("Environment"))
-
-    assert {name: (section, key) for name, section, key in listed} == SHORT
+    assert listed == not_in_defaults()
 
 
 # -- the defaults that it names
 
 
 def defaults(*headings: str) -> list[tuple[str, str]]:
-    return [(row.names[0], row.default) for heading in headings for row in rows(heading) if row.default]
+    return [(row.name, row.default) for heading in headings for row in rows(heading) if row.default]
 
 
 @pytest.mark.parametrize("section", ["server", "storage", "queue", "retention", "outbound"])
@@ -125,7 +85,7 @@ def test_saying_the_default_of_a_section_changes_nothing(good: Good, section: st
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_saying_the_defaults_of_a_job_changes_nothing(good: Good, kind: str) -> None:
     command = {"http": "https://x.example", "python": "a:b"}.get(kind, "x")
-    job = f'[[jobs]]\nid = "a"\nkind = "{kind}"\ncommand = "{command}"\nschedule = "@daily"\n'
+    job = f'[[jobs]]\nid = "a"\nkind = "{kind}"\ncommand = "{command}"\ncron = "@daily"\n'
     headings = ["`[[jobs]]`", "When it runs", "How its runs are handled", f"`{kind}`"]
     if kind != "http":
         headings.append("Processes: `shell`, `python`, `agent`")
@@ -143,7 +103,7 @@ def test_saying_the_defaults_of_a_gate_changes_nothing(good: Good) -> None:
 
 
 def test_saying_the_defaults_of_a_workflow_changes_nothing(good: Good) -> None:
-    workflow = '[[workflows]]\nid = "w"\nschedule = "@daily"\n'
+    workflow = '[[workflows]]\nid = "w"\ncron = "@daily"\n'
     first = '[[workflows.steps]]\nname = "a"\ncommand = "x"\n'
     second = '[[workflows.steps]]\nname = "b"\ncommand = "x"\nafter = [{ step = "a" }]\n'
     asking = '[[workflows.steps]]\nname = "c"\napprove = {}\n'
@@ -185,6 +145,6 @@ def test_every_example_of_the_page_loads_without_a_problem(loaded: Loader) -> No
 
 
 def test_every_default_is_toml() -> None:
-    for heading in SECTIONS:
+    for heading in TABLES_OF_PAGE:
         for key, value in defaults(heading):
             assert key in tomllib.loads(f"{key} = {value}")

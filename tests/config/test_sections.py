@@ -42,7 +42,7 @@ def test_the_settings_of_the_scheduler_have_the_defaults_of_its_specification() 
 
 @pytest.mark.proves("R4-60")
 def test_the_settings_of_the_scheduler_can_be_given(good: Good) -> None:
-    server = good("[server]\ntick_ms = 250\nlookahead_ms = 5000\nmax_catchup_per_tick = 7\ngrace_sec = 9").server
+    server = good("[server]\ntick_ms = 250\nlookahead_ms = 5000\nmax_catchup_per_tick = 7\nmisfire_grace = 9").server
 
     assert (server.scheduler.tick, server.scheduler.lookahead, server.scheduler.max_catchup_per_tick) == (250, 5_000, 7)
     assert server.scheduler.grace == 9 * SECOND
@@ -84,10 +84,10 @@ def test_a_server_says_how_it_behaves(good: Good) -> None:
         mode = "development"
         roles = ["worker"]
         queues = ["mail", "default", "mail"]
-        slots = 3
-        lease_sec = "2m"
-        poll_sec = 0.5
-        drain_sec = 0
+        concurrency = 3
+        lease = "2m"
+        poll = 0.5
+        drain = 0
         watch = true
         loop = "asyncio"
         log_format = "json"
@@ -212,29 +212,29 @@ def test_an_address_that_is_none_is_refused(loaded: Loader) -> None:
 @pytest.mark.parametrize(
     ("variable", "text", "field", "value"),
     [
-        ("FOLIOT_SERVER_SLOTS", "8", "slots", 8),
+        ("FOLIOT_SERVER_CONCURRENCY", "8", "slots", 8),
         ("FOLIOT_SERVER_WATCH", "yes", "watch", True),
         ("FOLIOT_SERVER_QUEUES", "a, b", "queues", ("a", "b")),
-        ("FOLIOT_SERVER_LEASE_SEC", "90", "lease", 90_000),
-        ("FOLIOT_SERVER_LEASE_SEC", "2m", "lease", 120_000),
+        ("FOLIOT_SERVER_LEASE", "90", "lease", 90_000),
+        ("FOLIOT_SERVER_LEASE", "2m", "lease", 120_000),
         ("FOLIOT_SERVER_NAME", "box", "name", "box"),
         ("FOLIOT_SERVER_LABEL", "box", "name", "box"),
     ],
 )
 def test_a_variable_stands_over_the_file(good: Good, variable: str, text: str, field: str, value: object) -> None:
-    server = good('[server]\nslots = 1\nwatch = false\nqueues = ["c"]\nlease_sec = 5', **{variable: text}).server
+    server = good('[server]\nconcurrency = 1\nwatch = false\nqueues = ["c"]\nlease = 5', **{variable: text}).server
 
     assert getattr(server, field) == value
 
 
 def test_a_variable_that_is_wrong_is_named(loaded: Loader) -> None:
-    [error] = loaded("", FOLIOT_SERVER_SLOTS="many").errors
+    [error] = loaded("", FOLIOT_SERVER_CONCURRENCY="many").errors
 
-    assert (error.file, error.key) == ("environment", "FOLIOT_SERVER_SLOTS")
+    assert (error.file, error.key) == ("environment", "FOLIOT_SERVER_CONCURRENCY")
     assert error.message == "'many' is not a whole number"
 
 
 def test_a_variable_that_no_key_has_is_a_warning(loaded: Loader) -> None:
-    [warning] = loaded("", FOLIOT_SERVER_SLOTZ="1", FOLIOT_RUN_ID="x", FOLIOT_CONFIG="y").problems
+    [warning] = loaded("", FOLIOT_SERVER_CONCURENCY="1", FOLIOT_RUN_ID="x", FOLIOT_CONFIG="y").problems
 
-    assert (warning.key, warning.hint) == ("FOLIOT_SERVER_SLOTZ", 'Did you mean "slots"?')
+    assert (warning.key, warning.hint) == ("FOLIOT_SERVER_CONCURENCY", 'Did you mean "concurrency"?')

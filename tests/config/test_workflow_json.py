@@ -165,7 +165,7 @@ def test_the_near_match_is_offered() -> None:
 @for_each(
     ("keys", "path", "message"),
     [
-        ({"was": "old"}, "$.was", "was belongs into a file"),
+        ({"renamed_from": "old"}, "$.renamed_from", "renamed_from belongs into a file"),
         ({"steps": {}}, "$.steps", "steps must be a list of tables"),
         ({"steps": []}, "$", "a workflow needs at least one step"),
         ({"steps": [5]}, "$.steps[0]", "it must be a table"),
@@ -248,10 +248,10 @@ def test_a_function_has_no_place_in_a_document() -> None:
         write_workflow("etl", flow.spec, {})
 
     assert [problem.message for problem in caught.value.problems] == [
-        "retry_count of a workflow has no place in a document",
+        "retries of a workflow has no place in a document",
         'step "a": handler has no place in a document',
     ]
-    assert caught.value.message.startswith("workflow 'etl' cannot be written as a document:\n  - retry_count")
+    assert caught.value.message.startswith("workflow 'etl' cannot be written as a document:\n  - retries")
     assert caught.value.hint.startswith("Change it where it is defined.")
 
 

@@ -8,11 +8,11 @@ from tests.config.workflow_texts import HEAD, step
 
 
 def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
-    job = '[[jobs]]\nid = "report"\nwas = "load"\ncommand = "x"\n'
+    job = '[[jobs]]\nid = "report"\nrenamed_from = "load"\ncommand = "x"\n'
 
-    [error] = loaded(job + HEAD + 'was = "load"\n' + step("a")).errors
+    [error] = loaded(job + HEAD + 'renamed_from = "load"\n' + step("a")).errors
 
-    assert (error.line, error.message) == (7, 'job "report" was "load" already')
+    assert (error.line, error.message) == (7, 'job "report" is renamed from "load" already')
 
 
 @pytest.mark.proves("R2-30", "R2-31", "R2-32", "R2-33")
@@ -73,7 +73,7 @@ def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
         (step("a", 'command = "x"\nenv = { A = "{{ steps.b.output }}" }') + step("b"), 3, 'step "a": {{ steps.b.outp'),
         (f'params = {{ x = "{"y" * (1 << 20)}" }}\n' + step("a"), 3, "the payload has"),
         ("params = 5\n" + step("a"), 3, "must be a table"),
-        ('was = "etl"\n' + step("a"), 3, "was names the workflow itself"),
+        ('renamed_from = "etl"\n' + step("a"), 3, "renamed_from names the workflow itself"),
         ("retry_count = 5\n" + step("a"), 3, "key 'retry_count' does not exist"),
         (step("x" * 198), 3, f'step "{"x" * 64}": \'etl.xxx'),
     ],

@@ -137,7 +137,7 @@ def test_a_step_that_asks_nobody_is_a_job(good: Good) -> None:
 
 def test_a_step_may_ask_what_other_jobs_have_come_to(good: Good) -> None:
     job = '[[jobs]]\nid = "scan"\ncommand = "x"\n'
-    keys = 'command = "x"\ndepends_on = ["scan", "etl.b"]\nwindow_sec = "1h"\non_missing = "fail"\nwait_sec = 60'
+    keys = 'command = "x"\ndepends_on = ["scan", "etl.b"]\nwindow_sec = "1h"\non_missing = "fail"\nwait = 60'
 
     one = steps_of(good(job + HEAD + step("a", keys) + step("b")))["a"]
 
@@ -160,7 +160,7 @@ def test_a_step_may_ask_what_other_jobs_have_come_to(good: Good) -> None:
 def test_the_day_of_a_gate_is_that_of_its_workflow(
     good: Good, of_all: str, of_workflow: str, of_step: str, zone: str
 ) -> None:
-    keys = f'command = "x"\ndepends_on = "etl"\nwindow = "local_day"\n{of_step}'
+    keys = f'command = "x"\ndepends_on = "etl"\nwindow_kind = "local_day"\n{of_step}'
 
     one = steps_of(good(f"[defaults]\n{of_all}\n{HEAD}{of_workflow}\n{step('a', keys)}"))["a"]
 

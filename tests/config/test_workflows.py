@@ -65,7 +65,7 @@ def test_everything_about_a_workflow_can_be_given(good: Good) -> None:
 
 
 def test_a_workflow_can_say_what_it_was(good: Good) -> None:
-    assert good(HEAD + 'was = "load"\n' + step("a")).declared.renames == {"load": "etl"}
+    assert good(HEAD + 'renamed_from = "load"\n' + step("a")).declared.renames == {"load": "etl"}
 
 
 def test_workflows_can_be_included(good: Good) -> None:

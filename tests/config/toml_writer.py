@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from foliot.config.problems import KeyPath
+from foliot.config.positions import KeyPath
 
 Choose = Callable[[list[str]], str]
 

@@ -47,7 +47,7 @@ PROCESS: Final = some(
     working_dir=st.just("/tmp"),
     umask=st.sampled_from(["022", "0077"]),
     limits=some(memory=st.sampled_from(["1GB", 4_194_304]), files=st.integers(8, 99)),
-    grace_sec=st.integers(0, 60),
+    kill_after=st.integers(0, 60),
     output_cap=st.sampled_from(["1MB", 100]),
 )
 OUTPUT: Final = some(output=st.sampled_from(["none", "text", "json"]))
@@ -74,11 +74,11 @@ AGENT: Final = joined(
 GATE: Final = joined(
     st.fixed_dictionaries({"depends_on": st.sampled_from(["report", ["report", "call"]])}),
     some(
-        window=st.sampled_from(["sliding", "since_last_success", "local_day"]),
+        window_kind=st.sampled_from(["sliding", "since_last_success", "local_day"]),
         window_sec=SPANS,
         on_missing=st.sampled_from(["skip", "fail", "run"]),
         on_dep_fail=st.sampled_from(["skip", "fail", "run"]),
-        wait_sec=SPANS,
+        wait=SPANS,
         cooldown_sec=SPANS,
         partial_counts_as=st.sampled_from(["success", "failed"]),
         timezone=ZONES,
@@ -90,9 +90,9 @@ OPTIONS: Final = some(
     retry_count=st.integers(0, 5),
     retry_delay_sec=SPANS,
     retry_factor=st.sampled_from([1.0, 2.5, 3]),
-    retry_cap_sec=SPANS,
+    retry_cap=SPANS,
     retry_jitter=st.sampled_from([0.0, 0.5]),
-    retry_delays_sec=st.lists(SPANS, max_size=3),
+    retry_delays=st.lists(SPANS, max_size=3),
     queue=st.sampled_from(["default", "slow"]),
     priority=st.integers(-5, 5),
     concurrency_key=st.just("db"),

@@ -163,10 +163,10 @@ def test_a_gate_that_has_declined_does_not_look_again_before_its_cooldown_is_ove
     [
         (Gate(depends_on=()), "1 to 1000"),
         (Gate(depends_on=(JobId("me"),)), "itself"),
-        (Gate(depends_on=(A,), window=Millis(0)), "window_sec"),
-        (Gate(depends_on=(A,), window=Millis(-1)), "window_sec"),
-        (Gate(depends_on=(A,), wait=Millis(400 * DAY)), "wait_sec"),
-        (Gate(depends_on=(A,), cooldown=Millis(-1)), "cooldown_sec"),
+        (Gate(depends_on=(A,), window=Millis(0)), "window"),
+        (Gate(depends_on=(A,), window=Millis(-1)), "window"),
+        (Gate(depends_on=(A,), wait=Millis(400 * DAY)), "wait"),
+        (Gate(depends_on=(A,), cooldown=Millis(-1)), "cooldown"),
     ],
 )
 def test_a_gate_that_makes_no_sense_is_refused(wrong: Gate, complaint: str) -> None:

@@ -1,4 +1,4 @@
-"""Gates in the words of Python code."""
+"""The options of a gate as keyword arguments."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,40 +7,43 @@ import pytest
 
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId
-from foliot.domain.input.gate import KNOWN, take_gate
+from foliot.domain.input.job import read_gate
+from foliot.domain.input.keywords import read_keywords
 from foliot.domain.instant import HOUR, MINUTE
+from foliot.domain.vocabulary.job import GATE
+from foliot.domain.vocabulary.places import JOB_CALL
 from foliot.errors import InvalidInput, InvalidJob
 from tests.cases import for_each
 
 BACKUP = JobId("backup")
+VALUES: dict[str, Any] = {"on_missing": "skip", "on_dep_fail": "skip", "window_kind": "local_day"}
+VALUES |= {"partial_counts_as": "failed"}
+
+
+def gate(**given: Any) -> Gate | None:
+    return read_gate(read_keywords(JOB_CALL, given))
 
 
 def test_without_dependencies_there_is_no_gate() -> None:
-    given = {"retries": 3}
-
-    assert take_gate(given) is None
-    assert given == {"retries": 3}
+    assert gate(retries=3) is None
 
 
 @pytest.mark.proves("R0-13", "R0-14", "R0-15", "R0-16")
-def test_every_word_of_a_gate_is_read_and_taken() -> None:
-    given: dict[str, Any] = {
-        "retries": 3,
-        "depends_on": ["backup"],
-        "window": "local_day",
-        "window_sec": 3600,
-        "timezone": "Asia/Tokyo",
-        "on_missing": "fail",
-        "on_dep_fail": "run",
-        "wait_sec": 60,
-        "cooldown_sec": timedelta(hours=1),
-        "partial_counts_as": "failed",
-    }
+def test_every_option_of_a_gate_is_read() -> None:
+    read = gate(
+        retries=3,
+        depends_on=["backup"],
+        window_kind="local_day",
+        window_sec=3600,
+        timezone="Asia/Tokyo",
+        on_missing="fail",
+        on_dep_fail="run",
+        wait="1m",
+        cooldown=timedelta(hours=1),
+        partial_counts_as="failed",
+    )
 
-    gate = take_gate(given)
-
-    assert given == {"retries": 3}
-    assert gate == Gate(
+    assert read == Gate(
         depends_on=(BACKUP,),
         window=HOUR,
         window_kind=WindowKind.LOCAL_DAY,
@@ -54,38 +57,39 @@ def test_every_word_of_a_gate_is_read_and_taken() -> None:
 
 
 def test_one_dependency_needs_no_list() -> None:
-    assert take_gate({"depends_on": "backup"}) == Gate(depends_on=(BACKUP,))
+    assert gate(depends_on="backup") == Gate(depends_on=(BACKUP,))
 
 
-@for_each("word", [word for word in KNOWN if word != "depends_on"])
-def test_no_word_of_a_gate_means_anything_alone(word: str) -> None:
-    with pytest.raises(InvalidJob, match=f"{word} means nothing without depends_on"):
-        take_gate({word: "skip"})
+@for_each("name", [*(name for field in GATE for name in field.names if name != "depends_on"), "timezone"])
+def test_no_option_of_a_gate_means_anything_alone(name: str) -> None:
+    with pytest.raises(InvalidJob, match=f"{name} means nothing without depends_on"):
+        gate(**{name: VALUES.get(name, "UTC" if name == "timezone" else 5)})
 
 
 @for_each(
-    ("wrong", "told", "hint"),
+    ("wrong", "message", "hint"),
     [
-        ({"depends_on": 7}, "depends_on must be a list of job ids", "Write"),
-        ({"depends_on": ["a", 7]}, "depends_on must be a list of job ids", "Write"),
+        ({"depends_on": 7}, "depends_on must be text, not a whole number", "quotes"),
+        ({"depends_on": ["a", 7]}, "depends_on must be text, not a whole number", "quotes"),
         ({"depends_on": ["a", "a"]}, '"a" is named twice', "once"),
         ({"on_missing": "skp"}, "on_missing 'skp' does not exist", 'Did you mean "skip"'),
-        ({"window": "today"}, "window 'today' does not exist", "local_day"),
+        ({"window_kind": "today"}, "window_kind 'today' does not exist", "local_day"),
+        ({"window": "local_day"}, "window 'local_day' is not a duration", 'Use window_kind = "local_day"'),
         ({"partial_counts_as": "no"}, "partial_counts_as 'no' does not exist", "success"),
-        ({"window_sec": "3600"}, "window_sec must be a number, not str", "Give"),
-        ({"timezone": 1}, "timezone must be text, not int", "quotes"),
+        ({"window_sec": "3600"}, "window_sec '3600' is not a duration", '"90s"'),
+        ({"timezone": 1}, "timezone must be text, not a whole number", "quotes"),
     ],
 )
-def test_a_wrong_word_is_refused_with_its_name(wrong: dict[str, Any], told: str, hint: str) -> None:
+def test_a_wrong_value_is_refused_with_the_name_of_the_option(wrong: dict[str, Any], message: str, hint: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        take_gate({"depends_on": ["backup"], **wrong})
+        gate(**{"depends_on": ["backup"], **wrong})
 
-    assert refusal.value.message == told
+    assert refusal.value.message == message
     assert hint in (refusal.value.hint or "")
 
 
 def test_a_zone_that_does_not_exist_is_refused_when_the_job_is_checked() -> None:
-    gate = Gate(depends_on=(BACKUP,), timezone="Europe/Berln")
+    read = Gate(depends_on=(BACKUP,), timezone="Europe/Berln")
 
     with pytest.raises(InvalidInput, match="Europe/Berln"):
-        gate.check(JobId("report"))
+        read.check(JobId("report"))

@@ -133,7 +133,7 @@ async def test_since_my_last_success_needs_a_new_run_of_each(town: Town, engine:
 async def test_what_ends_while_the_gated_job_itself_runs_counts_the_next_time() -> None:
     app, diary = Foliot(), Diary()
     app.job(id="a")(diary.step("a"))
-    app.job(id="digest", depends_on=["a"], window="since_last_success")(diary.step("digest"))
+    app.job(id="digest", depends_on=["a"], window_kind="since_last_success")(diary.step("digest"))
     second = timedelta(seconds=1)
     async with InlineEngine(app) as engine:
         await app.enqueue("a")
@@ -160,7 +160,7 @@ async def test_what_ends_while_the_gated_job_itself_runs_counts_the_next_time() 
 async def test_what_a_gate_has_waited_for_does_not_count_again() -> None:
     app, diary = Foliot(), Diary()
     app.job(id="a")(diary.step("a"))
-    app.job(id="digest", depends_on=["a"], window="since_last_success", wait_sec=60)(diary.step("digest"))
+    app.job(id="digest", depends_on=["a"], window_kind="since_last_success", wait=60)(diary.step("digest"))
     diary.hold("a")
     async with InlineEngine(app) as engine:
         await app.enqueue("a")
@@ -206,7 +206,7 @@ async def test_a_run_that_the_cooldown_skipped_does_not_make_it_longer(town: Tow
 @pytest.mark.proves("R0-51")
 async def test_the_next_fire_checks_again_and_the_old_row_stays(town: Town, engine: InlineEngine) -> None:
     await town.gate()
-    await town.app.schedules.upsert("daily", job_id="digest", cron_expr="0 6 * * *")
+    await town.app.schedules.upsert("daily", job_id="digest", cron="0 6 * * *")
     await engine.advance(timedelta(days=1))
     await town.run(engine, "a")
     await town.run(engine, "b")
@@ -243,7 +243,7 @@ async def test_a_job_that_a_gate_needs_cannot_be_deleted(town: Town, engine: Inl
 async def test_one_fire_of_a_gate_is_one_run_and_comes_after_what_it_needs(town: Town, engine: InlineEngine) -> None:
     await town.gate()
     for job, hour in (("a", 5), ("b", 5), ("digest", 6)):
-        await town.app.schedules.upsert(f"{job}-daily", job_id=job, cron_expr=f"0 {hour} * * *")
+        await town.app.schedules.upsert(f"{job}-daily", job_id=job, cron=f"0 {hour} * * *")
 
     await engine.advance(timedelta(days=3))
 

@@ -34,7 +34,7 @@ async def test_two_engines_tell_the_same_story(app: Foliot) -> None:
     def shaky() -> None:
         raise ValueError
 
-    app.schedule("often", shaky, every=45, overlap_policy="allow", jitter_ms=5_000)
+    app.schedule("often", shaky, every=45, overlap="allow", jitter=5)
     stories = []
     for _ in range(2):
         async with InlineEngine(app) as engine:

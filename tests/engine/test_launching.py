@@ -112,7 +112,7 @@ async def test_a_tick_shows_that_its_launch_has_failed(launchpad: Launchpad) -> 
     launchpad.errors = 100
     app = Foliot(launcher=launchpad)
     async with InlineEngine(app) as engine:
-        await app.schedules.upsert("s", workflow_id="etl", cron_expr="@hourly")
+        await app.schedules.upsert("s", workflow_id="etl", cron="@hourly")
         await engine.advance(timedelta(hours=1, minutes=1))
 
         [tick] = await app.schedules.ticks("s")
@@ -141,7 +141,7 @@ async def test_a_launcher_may_be_plain_and_is_told_any_version() -> None:
     app = Foliot(launcher=counter)
     async with InlineEngine(app) as engine:
         for number in (0, 7):
-            await app.schedules.upsert(f"v{number}", workflow_id="etl", version=number, cron_expr="@hourly")
+            await app.schedules.upsert(f"v{number}", workflow_id="etl", version=number, cron="@hourly")
         await engine.advance(timedelta(hours=1))
 
         assert [run.status for run in await app.runs.page()] == ["success"] * 2

@@ -71,7 +71,7 @@ async def test_a_step_that_names_a_gated_job_asks_its_gate(town: Town, engine: I
 async def test_a_gate_that_waits_keeps_its_step_pending(town: Town, engine: InlineEngine) -> None:
     ask = {"id": "ask", "steps": [{"name": "ask", "approve": True}]}
     await town.app.workflows.deploy(ask)
-    await town.deploy(command="true", depends_on="ask", wait_sec=3600)
+    await town.deploy(command="true", depends_on="ask", wait=3600)
     question = await town.app.workflows.start("ask")
     execution_id = await town.app.workflows.start("etl")
     await engine.advance(timedelta(minutes=5))
@@ -152,7 +152,7 @@ async def test_an_execution_that_is_cancelled_ends_a_step_that_waits_for_its_gat
     town: Town, engine: InlineEngine
 ) -> None:
     await town.app.workflows.deploy({"id": "ask", "steps": [{"name": "ask", "approve": True}]})
-    await town.deploy(command="true", depends_on="ask", wait_sec=3600)
+    await town.deploy(command="true", depends_on="ask", wait=3600)
     await town.app.workflows.start("ask")
     execution_id = await town.app.workflows.start("etl")
     await engine.run_until_idle()

@@ -235,8 +235,8 @@ async def test_a_schedule_is_upserted_and_previewed(app: Foliot) -> None:
     app.shell("job", "true")
 
     async with app:
-        first = await app.schedules.upsert("s", job_id="job", cron_expr="0 9 * * *", timezone="Europe/Berlin")
-        second = await app.schedules.upsert("s", job_id="job", cron_expr="0 9 * * *", timezone="Europe/Berlin")
+        first = await app.schedules.upsert("s", job_id="job", cron="0 9 * * *", timezone="Europe/Berlin")
+        second = await app.schedules.upsert("s", job_id="job", cron="0 9 * * *", timezone="Europe/Berlin")
         view = await app.schedules.get("s")
 
     assert first == second
@@ -248,7 +248,7 @@ async def test_a_schedule_is_upserted_and_previewed(app: Foliot) -> None:
 @pytest.mark.proves("R4-17", "R4-28")
 async def test_a_tick_that_has_fired_is_not_in_the_preview() -> None:
     app = Foliot()
-    app.schedule("s", app.job(id="job")(lambda: None), cron="@hourly", jitter_ms=1_800_000, overlap_policy="allow")
+    app.schedule("s", app.job(id="job")(lambda: None), cron="@hourly", jitter="30m", overlap="allow")
 
     async with InlineEngine(app) as engine:
         while not (early := [tick for tick in await app.schedules.ticks("s") if tick.fire_at < tick.scheduled_for]):
@@ -264,9 +264,9 @@ async def test_an_edit_keeps_the_pause_and_a_deleted_schedule_does_not_exist(app
     app.shell("job", "true")
 
     async with app:
-        await app.schedules.upsert("s", job_id="job", cron_expr="@daily")
+        await app.schedules.upsert("s", job_id="job", cron="@daily")
         await app.schedules.pause("s")
-        await app.schedules.upsert("s", job_id="job", cron_expr="@hourly")
+        await app.schedules.upsert("s", job_id="job", cron="@hourly")
         assert (await app.schedules.get("s")).paused
         await app.schedules.delete("s")
         with pytest.raises(NotFound, match="does not exist"):
@@ -358,7 +358,7 @@ async def test_an_application_opens_after_its_one_time_schedule_has_fired(tmp_pa
     def declared() -> Foliot:
         app = Foliot(f"sqlite:///{tmp_path}/foliot.db", clock=clock)
         app.shell("job", "true")
-        app.schedule("once", "job", at="2026-01-01T01:00:00Z", catchup_policy="all")
+        app.schedule("once", "job", at="2026-01-01T01:00:00Z", catchup="all")
         return app
 
     async with declared() as first:
@@ -399,4 +399,4 @@ async def test_every_kind_of_job_can_be_declared_in_code() -> None:
 
 def test_an_unknown_field_is_refused_with_the_closest_match() -> None:
     with pytest.raises(InvalidJob, match="Did you mean"):
-        Foliot().call("report", "reports:weekly", prioritty=3)
+        Foliot().call("report", "reports:weekly", prioritty=3)  # type: ignore[call-arg]

@@ -9,7 +9,7 @@ from tests.interfaces.terminal import Terminal
 def test_serve_prints_a_banner_on_a_terminal_and_stops_on_a_signal(elsewhere: Path) -> None:
     job = '[[jobs]]\nid = "hourly"\ncommand = "true"\nschedule = "0 * * * *"\n'
     flow = '[[workflows]]\nid = "etl"\n[[workflows.steps]]\nname = "a"\ncommand = "true"\n'
-    (elsewhere / "foliot.toml").write_text(f"[server]\nslots = 3\n{job}{flow}")
+    (elsewhere / "foliot.toml").write_text(f"[server]\nconcurrency = 3\n{job}{flow}")
 
     with Terminal("serve", directory=elsewhere) as terminal:
         terminal.read(until="Ctrl-C stops.")

@@ -208,7 +208,7 @@ class TestReload:
     def test_reload_renames_a_job_and_keeps_its_history(self, call: Call, file: Path) -> None:
         call("reload")
         call("trigger", "tidy")
-        file.write_text(TWO_JOBS.replace('id = "tidy"', 'id = "clean"\nwas = "tidy"'))
+        file.write_text(TWO_JOBS.replace('id = "tidy"', 'id = "clean"\nrenamed_from = "tidy"'))
 
         code, out, _ = call("reload")
 

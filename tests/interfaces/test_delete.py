@@ -31,7 +31,7 @@ async def _own(url: str) -> None:
         services = await app.open()
         await services.jobs.put({JobId("mine"): JobSpec(kind="shell", spec={"command": "true"})})
         for name in ("mine-a", "mine-b"):
-            await app.schedules.upsert(name, job_id="mine", cron_expr="0 * * * *")
+            await app.schedules.upsert(name, job_id="mine", cron="0 * * * *")
         await app.enqueue("mine")
         await app.workflows.deploy(FLOW)
         await app.workflows.start("flow")

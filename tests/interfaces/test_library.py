@@ -147,7 +147,7 @@ async def test_jobs_schedules_and_runs_are_separate_objects(app: Foliot) -> None
 
     async with app:
         for name in ("morning", "evening"):
-            await app.schedules.upsert(name, job_id="job", cron_expr="@daily")
+            await app.schedules.upsert(name, job_id="job", cron="@daily")
         run_id = await app.enqueue("job")
         await app.schedules.delete("morning")
 
@@ -193,7 +193,7 @@ async def test_the_library_opens_no_port(app: Foliot) -> None:
 @pytest.mark.proves("R4-06")
 async def test_a_scheduler_without_worker_executes_nothing(app: Foliot) -> None:
     app.shell("job", "true")
-    app.schedule("each-second", "job", cron="* * * * * *", overlap_policy="allow")
+    app.schedule("each-second", "job", cron="* * * * * *", overlap="allow")
     only_scheduling = Settings(label="test", roles=[Role.SCHEDULER])
 
     async with serving(app, settings=only_scheduling):
@@ -225,7 +225,7 @@ async def test_definitions_of_the_code_cannot_be_changed_through_the_services(ap
         with pytest.raises(OwnedElsewhere, match="in the application's code"):
             await app.schedules.delete("daily")
         with pytest.raises(OwnedElsewhere):
-            await app.schedules.upsert("daily", job_id="job", cron_expr="@hourly")
+            await app.schedules.upsert("daily", job_id="job", cron="@hourly")
         with pytest.raises(OwnedElsewhere):
             await app.jobs.delete("job")
         assert await app.jobs.pause("job") == ["daily"]

@@ -162,12 +162,12 @@ def test_serving_a_missing_configuration_is_refused(capsys: pytest.CaptureFixtur
     [
         ["--log-level", "loud"],
         ["--log-format", "xml"],
-        ["--slots", "0"],
+        ["--concurrency", "0"],
         ["--lease", "0"],
         ["--lease", "nan"],
         ["--lease", "inf"],
-        ["--grace", "1e9"],
-        ["--slots", "999999"],
+        ["--misfire-grace", "1e9"],
+        ["--concurrency", "999999"],
         ["--poll", "soon"],
         ["--drain", "-1"],
     ],
@@ -267,11 +267,11 @@ def test_too_few_descriptors_for_the_slots_are_logged_at_start(
 ) -> None:
     monkeypatch.setattr(process, "run_on", lambda *_: None)
 
-    code, err = run(capfd, "serve", target, "--slots", slots, "--roles", roles)
+    code, err = run(capfd, "serve", target, "--concurrency", slots, "--roles", roles)
 
     assert code == 0
     assert ("few_descriptors" in err) == is_told
-    assert ("Allow 260 open files (ulimit -Hn, LimitNOFILE= of systemd), or use --slots 49." in err) == is_told
+    assert ("Allow 260 open files (ulimit -Hn, LimitNOFILE= of systemd), or use --concurrency 49." in err) == is_told
 
 
 @pytest.mark.parametrize("command", COMMANDS)

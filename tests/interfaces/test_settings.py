@@ -19,7 +19,7 @@ from foliot.interfaces.cli.server.settings import node_settings, parse_roles
 from foliot.wiring import build_runners
 from tests.adapters.runners.attempts import ListLog, an_attempt
 
-NOTHING = dict.fromkeys(("name", "slots", "lease", "poll", "grace", "drain")) | {"queues": ()}
+NOTHING = dict.fromkeys(("name", "concurrency", "lease", "poll", "misfire_grace", "drain")) | {"queues": ()}
 SAID = Configuration(
     server=ServerSettings(
         name="north",
@@ -52,10 +52,10 @@ def test_the_configuration_sets_the_settings_of_a_node() -> None:
 def test_options_override_the_configuration() -> None:
     given = {
         "name": "south",
-        "slots": 1,
+        "concurrency": 1,
         "lease": 0.5,
         "poll": 0.25,
-        "grace": 1.0,
+        "misfire_grace": 1.0,
         "drain": 0.0,
         "queues": ("a", "b", "a"),
     }

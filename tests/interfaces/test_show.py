@@ -87,7 +87,7 @@ def test_the_description_follows_the_day_rule_of_the_schedule(call: Call) -> Non
 @pytest.mark.proves("R1-12")
 def test_the_description_of_a_renamed_schedule_has_its_firing_time(call: Call) -> None:
     call("migrate")
-    for names in ('id = "report"', 'id = "digest"\nwas = "report"'):
+    for names in ('id = "report"', 'id = "digest"\nrenamed_from = "report"'):
         Path("foliot.toml").write_text(f'[[jobs]]\n{names}\ncommand = "true"\ncron = "H 3 * * *"\n')
         call("reload")
 

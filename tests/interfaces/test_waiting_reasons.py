@@ -100,7 +100,7 @@ async def test_a_gated_step_says_until_when_and_for_what_its_gate_waits(engine: 
     await engine.app.enqueue("free")
     await engine.run_until_idle()
 
-    page = await begin(engine, command="true", depends_on=["free"], wait_sec=600)
+    page = await begin(engine, command="true", depends_on=["free"], wait=600)
 
     until = "until 2026-01-01 00:10:00Z at most"
     assert why_only(page) == f"due at 2026-01-01 00:00:00Z, waiting for its gate, {until}: free"
@@ -110,10 +110,10 @@ async def test_a_gated_step_explains_the_gate_of_its_own_version(engine: InlineE
     for name in ("free", "alone"):
         await engine.app.enqueue(name)
     await engine.run_until_idle()
-    page = await begin(engine, command="true", depends_on=["free"], wait_sec=600)
+    page = await begin(engine, command="true", depends_on=["free"], wait=600)
     before = why_only(page)
 
-    later = {"name": "only", "command": "true", "depends_on": ["alone"], "wait_sec": 60}
+    later = {"name": "only", "command": "true", "depends_on": ["alone"], "wait": 60}
     await engine.app.workflows.deploy({"id": "flow", "steps": [later]})
 
     again = await page_of(engine, page.execution.id)
@@ -125,7 +125,7 @@ async def test_a_gated_step_explains_the_gate_of_its_own_version(engine: InlineE
 async def test_a_step_of_a_deleted_workflow_says_what_it_waits_for(engine: InlineEngine) -> None:
     first = await engine.app.enqueue("alone")
     await engine.run_until_idle()
-    page = await begin(engine, command="true", depends_on=["alone"], wait_sec=600)
+    page = await begin(engine, command="true", depends_on=["alone"], wait=600)
 
     await engine.app.workflows.delete("flow")
 
@@ -149,7 +149,7 @@ async def test_a_step_explains_the_limit_of_its_own_version(engine: InlineEngine
 
 async def test_the_wait_of_a_step_gate_begins_when_the_step_could_start(engine: InlineEngine) -> None:
     await engine.app.enqueue("free")
-    step = {"name": "only", "command": "true", "depends_on": ["free"], "wait_sec": 600}
+    step = {"name": "only", "command": "true", "depends_on": ["free"], "wait": 600}
     await engine.app.workflows.deploy({"id": "flow", "steps": [step]})
     planned = to_datetime(START) - timedelta(hours=1)
     assert await engine.app.launcher.start("flow", None, None, planned, "key")

@@ -157,7 +157,7 @@ def test_a_server_without_a_file_survives_a_signal_for_it(place: Place) -> None:
 
 def test_killed_in_the_middle_of_a_long_job_and_started_again(place: Place) -> None:
     place.file.write_text(
-        "[server]\nlease_sec = 1\npoll_sec = 0.1\n"
+        "[server]\nlease = 1\npoll = 0.1\n"
         "[[jobs]]\nid = \"long\"\ncommand = 'echo $$ >> begun; while [ ! -e go ]; do sleep 0.05; done'\n"
     )
     begun = place.directory / "begun"
@@ -196,7 +196,7 @@ def is_alive(pid: int) -> bool:
 
 def test_following_a_run_goes_on_when_the_server_is_started_again(place: Place) -> None:
     place.file.write_text(
-        "[server]\nlease_sec = 1\npoll_sec = 0.1\ndrain_sec = 0\n"
+        "[server]\nlease = 1\npoll = 0.1\ndrain = 0\n"
         '[[jobs]]\nid = "long"\n'
         "command = 'echo begun; touch begun; while [ ! -e go ]; do sleep 0.05; done; echo over'\n"
     )

@@ -24,7 +24,7 @@ name = "work"
 job = "old"
 after = "ask"
 """
-RENAMED = FLOW.replace('id = "old"', 'id = "new"\nwas = "old"').replace('job = "old"', 'job = "new"')
+RENAMED = FLOW.replace('id = "old"', 'id = "new"\nrenamed_from = "old"').replace('job = "old"', 'job = "new"')
 
 
 @pytest.fixture

@@ -177,10 +177,10 @@ async def test_a_renamed_job_keeps_its_history_and_its_ledger(services: Services
 
 async def test_what_others_defined_is_left_alone(services: Services) -> None:
     await services.jobs.put({C: JobSpec(kind="shell", spec={"command": "true"}, source="app")})
-    await services.schedules.upsert("mine", job_id=C, cron_expr="@daily")
+    await services.schedules.upsert("mine", job_id=C, cron="@daily")
 
     await services.deployer.apply(declare(A))
-    await services.schedules.upsert("by-hand", job_id=A, cron_expr="@daily")
+    await services.schedules.upsert("by-hand", job_id=A, cron="@daily")
     await services.deployer.apply(declare(A))
 
     assert await names(services) == ({"a": True, "c": True}, ["a:default", "by-hand", "mine"])

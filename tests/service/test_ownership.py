@@ -55,7 +55,7 @@ async def test_what_nobody_owns_can_be_taken_over(services: Services) -> None:
 
 async def test_a_schedule_is_changed_only_by_its_owner_and_deleted_only_by_force(owned: Services) -> None:
     with pytest.raises(OwnedElsewhere, match='schedule "a:default" is defined in the configuration file'):
-        await owned.schedules.upsert(DAILY, job_id=A, cron_expr="@hourly")
+        await owned.schedules.upsert(DAILY, job_id=A, cron="@hourly")
     with pytest.raises(OwnedElsewhere):
         await owned.schedules.delete(DAILY)
 
@@ -98,7 +98,7 @@ async def test_everybody_may_pause_and_resume(owned: Services) -> None:
 
 async def test_pausing_a_job_pauses_all_its_schedules_and_no_others(owned: Services) -> None:
     await owned.schedules.put({ScheduleId("mine"): daily("api", "@hourly")})
-    await owned.schedules.upsert("others", job_id=B, cron_expr="@daily")
+    await owned.schedules.upsert("others", job_id=B, cron="@daily")
 
     paused = await owned.jobs.pause(A)
 

@@ -23,7 +23,7 @@ async def services() -> AsyncIterator[Services]:
             {"name": "second", "command": "true", "after": ["first"]},
         ]
         await app.workflows.deploy({"id": "flow", "params": {"password": SECRET}, "steps": steps})
-        await app.schedules.upsert("often", job_id="flow.first", interval=60)
+        await app.schedules.upsert("often", job_id="flow.first", every=60)
         await app.workflows.start("flow")
         await engine.run_until_idle()
         yield await app.open()

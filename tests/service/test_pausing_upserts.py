@@ -12,7 +12,7 @@ from foliot.errors import InvalidSchedule
 from foliot.ports.definitions import NewSchedule
 from foliot.testing.inline import InlineEngine
 
-HOURLY = {"job_id": "job", "cron_expr": "@hourly"}
+HOURLY: dict[str, Any] = {"job_id": "job", "cron": "@hourly"}
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ async def test_what_is_paused_stays_so_unless_the_request_says_otherwise(
 ) -> None:
     async with InlineEngine(app) as engine:
         await app.schedules.upsert("s", **HOURLY, paused=before)
-        await app.schedules.upsert("s", job_id="job", cron_expr="30 * * * *", paused=asked)
+        await app.schedules.upsert("s", job_id="job", cron="30 * * * *", paused=asked)
         await engine.advance(timedelta(hours=1))
 
         view = await app.schedules.get("s")
@@ -67,7 +67,7 @@ async def test_a_rule_changes_while_nothing_can_fire_by_it(
             return await put(new)
 
         monkeypatch.setattr(definitions, "put_schedules", look_first)
-        await app.schedules.upsert("s", job_id="job", cron_expr="30 * * * *", paused=asked)
+        await app.schedules.upsert("s", job_id="job", cron="30 * * * *", paused=asked)
 
         assert was_paused == [True]
         assert (await app.schedules.get("s")).paused is asked
@@ -84,7 +84,7 @@ async def test_what_is_neither_true_nor_false_is_refused_and_nothing_is_stored(a
 
 @pytest.mark.parametrize("name", ["paused", "enabled"])
 def test_who_declares_a_schedule_as_paused_is_told_who_pauses(app: Foliot, name: str) -> None:
-    with pytest.raises(InvalidSchedule, match=f"field '{name}' does not exist") as caught:
+    with pytest.raises(InvalidSchedule, match=f"option '{name}' does not exist") as caught:
         app.schedule("s", "job", cron="@hourly", **cast(Any, {name: True}))
 
     assert "schedules.pause" in caught.value.hint

@@ -9,9 +9,11 @@ import pytest
 
 from foliot import Foliot
 from foliot.domain.ids import ScheduleId
-from foliot.domain.input.schedule import read_schedule
+from foliot.domain.input.keywords import read_keywords
+from foliot.domain.input.schedule import schedule_of
 from foliot.domain.instant import DAY, Instant, to_datetime
 from foliot.domain.schedule.schedule import ScheduleSpec
+from foliot.domain.vocabulary.places import UPSERT_CALL
 from foliot.errors import InvalidInput, InvalidSchedule, NotFound, OwnedElsewhere
 from foliot.service.queries.verify import verify
 from foliot.service.services import Services
@@ -33,7 +35,8 @@ def app() -> Foliot:
 
 
 def spec(source: str = "app", **fields: Any) -> Mapping[ScheduleId, ScheduleSpec]:
-    return {S: read_schedule({"job_id": "job", **fields}, source=source)}
+    read = read_keywords(UPSERT_CALL, {"job_id": "job", **fields})
+    return {S: schedule_of(read, read.written, source=source)}
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[Any]:

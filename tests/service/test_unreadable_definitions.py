@@ -112,11 +112,11 @@ async def test_one_that_nobody_declares_is_named_to_who_asks_for_it(services: Se
 async def test_a_schedule_is_shown_whatever_is_left_of_those_before_it(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared())
     for _ in range(3):
-        await services.schedules.upsert("again", job_id=A, interval=60)
+        await services.schedules.upsert("again", job_id=A, every=60)
         spoil("schedules", "again")
         await services.storage.definitions.delete_schedules([ScheduleId("again")])
 
-    await services.schedules.upsert("again", job_id=A, interval=90)
+    await services.schedules.upsert("again", job_id=A, every=90)
 
     view = await services.schedules.get("again")
     assert (view.schedule_expr, len(view.preview)) == ("90", 5)
@@ -125,10 +125,10 @@ async def test_a_schedule_is_shown_whatever_is_left_of_those_before_it(services:
 async def test_a_schedule_is_found_however_many_there_were_before_it(services: Services) -> None:
     await services.deployer.apply(declared())
     for _ in range(101):
-        await services.schedules.upsert("again", job_id=A, interval=60)
+        await services.schedules.upsert("again", job_id=A, every=60)
         await services.schedules.delete("again")
 
-    await services.schedules.upsert("again", job_id=A, interval=90)
+    await services.schedules.upsert("again", job_id=A, every=90)
 
     assert (await services.schedules.get("again")).schedule_expr == "90"
 

@@ -99,7 +99,7 @@ async def test_deploying_the_same_again_changes_nothing(app: Foliot, services: S
 async def test_what_is_paused_stays_paused_and_what_people_added_stays(app: Foliot, services: Services) -> None:
     await app.workflows.deploy(document("0 3 * * *"))
     await app.schedules.pause("etl:at3")
-    await app.schedules.upsert("mine", workflow_id="etl", cron_expr="@hourly")
+    await app.schedules.upsert("mine", workflow_id="etl", cron="@hourly")
 
     await app.workflows.deploy(document("0 3 * * MON"))
 
@@ -184,7 +184,7 @@ async def test_what_an_application_owns_is_not_taken_from_it(owner: Foliot, serv
 
 async def test_a_schedule_of_something_else_is_not_taken_from_it(app: Foliot, services: Services) -> None:
     await app.workflows.deploy({**document(), "id": "other"})
-    await app.schedules.upsert("etl:at3", workflow_id="other", cron_expr="@daily")
+    await app.schedules.upsert("etl:at3", workflow_id="other", cron="@daily")
 
     with pytest.raises(InvalidSchedule, match='schedule "etl:at3" belongs to "other"'):
         await app.workflows.deploy(document("0 3 * * *"))
@@ -198,7 +198,7 @@ async def test_a_schedule_that_came_with_a_workflow_is_changed_only_with_it(app:
     with pytest.raises(OwnedElsewhere, match="by a workflow"):
         await app.schedules.delete("etl:at3")
     with pytest.raises(OwnedElsewhere, match="by a workflow"):
-        await app.schedules.upsert("etl:at3", workflow_id="etl", cron_expr="@daily")
+        await app.schedules.upsert("etl:at3", workflow_id="etl", cron="@daily")
 
 
 async def test_a_time_that_has_passed_is_told_and_not_planned(app: Foliot, clock: VirtualClock) -> None:
@@ -217,7 +217,7 @@ async def test_a_time_that_has_passed_is_told_and_not_planned(app: Foliot, clock
 async def test_what_was_deployed_can_be_had_as_a_document_again(app: Foliot, services: Services) -> None:
     steps = [{**STEP, "env": {"TOKEN": "secret"}}, {"name": "ask", "after": "extract", "approve": True}]
     first = await app.workflows.deploy(document("0 3 * * *", steps=steps, user_id="ann"))
-    await app.schedules.upsert("mine", workflow_id="etl", cron_expr="@hourly")
+    await app.schedules.upsert("mine", workflow_id="etl", cron="@hourly")
 
     again = await app.workflows.deploy(await app.workflows.document("etl"))
 
@@ -234,7 +234,7 @@ async def test_a_deleted_workflow_is_gone_with_its_schedules_and_can_be_started_
     app: Foliot, services: Services
 ) -> None:
     await app.workflows.deploy(document("0 3 * * *"))
-    await app.schedules.upsert("mine", workflow_id="etl", cron_expr="@hourly")
+    await app.schedules.upsert("mine", workflow_id="etl", cron="@hourly")
 
     await app.workflows.delete("etl")
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Unpack
 
 from foliot.app.bound_service import bind_service
 from foliot.app.lifecycle import Application
 from foliot.app.registry import JobName
 from foliot.domain.input.job import job_options
 from foliot.domain.input.timing import Moment, Span
+from foliot.domain.input.typed import RunOptions
 from foliot.errors import InvalidRun
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.runs import RunRequest, RunService
@@ -54,7 +55,7 @@ class Foliot(Application):
         delay: Span | None = None,
         dedupe_key: str | None = None,
         dedupe: str | timedelta = "forever",
-        **options: Any,
+        **options: Unpack[RunOptions],
     ) -> str:
         """Create a run, now or at a time, and return its id.
 
@@ -78,7 +79,7 @@ class Foliot(Application):
         *,
         run_at: Moment | None = None,
         delay: Span | None = None,
-        **options: Any,
+        **options: Unpack[RunOptions],
     ) -> list[str]:
         """Create one run for each payload, all or none, and return their ids in the same order."""
         _refuse_key(options)

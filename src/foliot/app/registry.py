@@ -1,18 +1,27 @@
 """Declarations of jobs, workflows and schedules in Python. Nothing is stored before the application opens."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, Unpack, overload
 
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.input.gate import take_gate
-from foliot.domain.input.job import job_options
-from foliot.domain.input.schedule import read_schedule
-from foliot.domain.input.timing import Moment, Span
+from foliot.domain.input.job import checked_overlay, read_gate
+from foliot.domain.input.keywords import Keywords, as_written, read_keywords
+from foliot.domain.input.schedule import schedule_of
+from foliot.domain.input.typed import (
+    AgentOptions,
+    CallOptions,
+    HttpOptions,
+    JobOptions,
+    ScheduleOptions,
+    ShellOptions,
+)
 from foliot.domain.input.words import text
 from foliot.domain.job.job import JobSpec, Options, overlay
-from foliot.domain.job.kinds import KINDS
-from foliot.domain.job.kinds.http import read_command, read_statuses
+from foliot.domain.job.kinds.http import read_command
 from foliot.domain.schedule.schedule import BEGINNING_OF_TIME, ScheduleSpec, check_schedule
+from foliot.domain.vocabulary.job import DESCRIPTION
+from foliot.domain.vocabulary.kind import AGENT_ARGS, KIND_FIELDS
+from foliot.domain.vocabulary.places import JOB_CALL, KIND_CALLS, SCHEDULE_CALL
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidJob, InvalidSchedule, shown
@@ -39,7 +48,7 @@ class Registry:
 
     @overload
     def job(
-        self, function: None = None, *, id: str | None = None, **options: Any
+        self, function: None = None, *, id: str | None = None, **options: Unpack[JobOptions]
     ) -> Callable[[Function], Function]: ...
 
     def job(
@@ -47,48 +56,50 @@ class Registry:
         function: Function | None = None,
         *,
         id: str | None = None,  # noqa: A002 - the name used in TOML and JSON
-        **options: Any,
+        **options: Unpack[JobOptions],
     ) -> Any:
         """Register a function as a job, named as the function is unless `id` says otherwise.
 
-        Options: retries, retry_delay, retry_factor, retry_cap, retry_jitter, retry_delays, timeout, queue, priority,
-        max_concurrent, concurrency_key, concurrency_limit, delivery, max_lost, payload, description. Of a job with a
-        gate on other jobs: depends_on, window, window_sec, timezone, on_missing, on_dep_fail, wait_sec,
-        cooldown_sec, partial_counts_as.
+        The options are those of `JobOptions`; docs/reference/configuration.md says what each one means.
         """
         if function is not None:
             return self._register(function, id, options)
         return lambda decorated: self._register(decorated, id, options)
 
-    def shell(self, id: str, command: str | Sequence[str], **options: Any) -> str:  # noqa: A002 - the name used in TOML and JSON
-        """Register a command: text for /bin/sh, or a list of arguments. Returns the job's id.
-
-        Besides the options of a job: env, working_dir, stdin, user, umask, limits, grace, output_cap, output.
-        """
+    def shell(
+        self,
+        id: str,  # noqa: A002 - the name used in TOML and JSON
+        command: str | Sequence[str],
+        **options: Unpack[ShellOptions],
+    ) -> str:
+        """Register a command: text for /bin/sh, or a list of arguments. Returns the job's id."""
         return self._declare_kind(id, "shell", _read_command(command), options)
 
-    def http(self, id: str, command: str, **options: Any) -> str:  # noqa: A002 - the name used in TOML and JSON
-        """Register a request: a URL, "METHOD url", or JSON. Returns the job's id.
-
-        Besides the options of a job: headers, body, json, expect_status, follow, max_redirects, verify, output_cap,
-        output.
-        """
-        if "expect_status" in options:
-            options["expect_status"] = read_statuses(options["expect_status"])
+    def http(
+        self,
+        id: str,  # noqa: A002 - the name used in TOML and JSON
+        command: str,
+        **options: Unpack[HttpOptions],
+    ) -> str:
+        """Register a request: a URL, "METHOD url", or JSON. Returns the job's id."""
         return self._declare_kind(id, "http", read_command(text(command, "command")), options)
 
-    def call(self, id: str, function: str, **options: Any) -> str:  # noqa: A002 - the name used in TOML and JSON
-        """Register `module:function`, called in a process of its own. Returns the job's id.
-
-        Besides the options of a job: env, working_dir, user, umask, limits, grace, output_cap.
-        """
+    def call(
+        self,
+        id: str,  # noqa: A002 - the name used in TOML and JSON
+        function: str,
+        **options: Unpack[CallOptions],
+    ) -> str:
+        """Register `module:function`, called in a process of its own. Returns the job's id."""
         return self._declare_kind(id, "python", {"call": function}, options)
 
-    def agent(self, id: str, prompt: str, **options: Any) -> str:  # noqa: A002 - the name used in TOML and JSON
-        """Register a prompt for a command-line assistant. Returns the job's id.
-
-        Besides the options of a job and those of `shell`: cli, model, permission_mode, bare, extra_args.
-        """
+    def agent(
+        self,
+        id: str,  # noqa: A002 - the name used in TOML and JSON
+        prompt: str,
+        **options: Unpack[AgentOptions],
+    ) -> str:
+        """Register a prompt for a command-line assistant. Returns the job's id."""
         return self._declare_kind(id, "agent", {"prompt": prompt}, options)
 
     def workflow(self, workflow: Workflow | StepBuilder) -> Workflow:
@@ -114,25 +125,18 @@ class Registry:
         self,
         id: str,  # noqa: A002 - the name used in TOML and JSON
         job: JobName,
-        *,
-        cron: str | None = None,
-        every: Span | None = None,
-        at: Moment | None = None,
-        **fields: Any,
+        **options: Unpack[ScheduleOptions],
     ) -> None:
-        """Declare when a job runs: by `cron`, at an interval (`every`), or once (`at`).
-
-        Further fields are those of `schedules.upsert`: timezone, start_at, end_at, jitter_ms, overlap_policy,
-        catchup_policy, catchup_max_age_sec, dst, dom_dow, payload.
-        """
+        """Declare when a job runs: by `cron`, at an interval (`every`), once (`at`), or only by hand (`manual`)."""
         if ScheduleId(text(id, "id", InvalidSchedule)) in self._schedules:
             raise InvalidSchedule(
                 f'schedule "{id[:64]}" is declared twice', hint="Give one of them another id.", field="id"
             )
-        rule = {"job_id": self._name(job), "cron_expr": cron, "interval": every, "at": at}
-        spec = read_schedule({**rule, **fields}, source="app")
-        # A schedule whose end has passed is not an error in the code that declares it.
-        check_schedule(spec, ScheduleId(id), BEGINNING_OF_TIME)
+        read = read_keywords(SCHEDULE_CALL, options, InvalidSchedule)
+        spec = schedule_of({**read, "job_id": self._name(job)}, read.written, source="app")
+        # A schedule that is over is not an error of the code that declares it.
+        with as_written(read.written):
+            check_schedule(spec, ScheduleId(id), BEGINNING_OF_TIME)
         self._schedules[ScheduleId(id)] = spec
 
     @property
@@ -151,43 +155,42 @@ class Registry:
             )
         return self._names[job]
 
-    def _with_names(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _with_names(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Replace functions in `depends_on` by their job ids."""
         wanted = options.get("depends_on")
         if callable(wanted):
-            options["depends_on"] = self._name(wanted)
-        elif isinstance(wanted, list | tuple):
-            options["depends_on"] = [self._name(job) if callable(job) else job for job in wanted]
-        return options
+            return {**options, "depends_on": self._name(wanted)}
+        if isinstance(wanted, list | tuple):
+            return {**options, "depends_on": [self._name(job) if callable(job) else job for job in wanted]}
+        return dict(options)
 
-    def _register(self, function: Function, given: str | None, options: dict[str, Any]) -> Function:
+    def _register(self, function: Function, given: str | None, options: Mapping[str, Any]) -> Function:
         job_id = JobId(_job_id(function, given))
-        self._declare(job_id, "python", {"handler": job_id}, options)
+        read = read_keywords(JOB_CALL, self._with_names(options))
+        self._declare(job_id, "python", {"handler": job_id}, read)
         self._functions[job_id] = function
         if _is_hashable(function):
             self._names[function] = job_id
         return function
 
-    def _declare_kind(self, job_id: str, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> str:
+    def _declare_kind(self, job_id: str, kind: str, spec: dict[str, Any], options: Mapping[str, Any]) -> str:
         """Declare a job whose options and specification are in one mapping."""
-        said = {name: options.pop(name) for name in KINDS[kind].__struct_fields__ if name in options}
-        self._declare(JobId(text(job_id, "id")), kind, {**spec, **said}, options)
+        read = read_keywords(KIND_CALLS[kind], self._with_names(options))
+        given = read.fill((*KIND_FIELDS[kind], *(AGENT_ARGS if kind == "agent" else ())))
+        self._declare(JobId(text(job_id, "id")), kind, {**spec, **given}, read)
         return job_id
 
-    def _declare(self, job_id: JobId, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> None:
+    def _declare(self, job_id: JobId, kind: str, spec: dict[str, Any], read: Keywords) -> None:
         if job_id in self._jobs:
             raise InvalidJob(f'job "{job_id[:64]}" is declared twice', hint="Give one of them another id.", field="id")
-        description = options.pop("description", None)
-        payload = options.pop("payload", None)
-        gate = take_gate(self._with_names(options))
+        described = read.fill(DESCRIPTION)
         declared = JobSpec(
             kind=kind,
             spec=spec,
-            description="" if description is None else text(description, "description"),
-            payload_template=payload,
-            options=overlay(Options(), job_options(**options)),
-            gate=gate,
+            options=overlay(Options(), checked_overlay(read)),
+            gate=read_gate(read),
             source="app",
+            **{**described, "tags": tuple(described.get("tags", ()))},
         )
         declared.check()
         self._jobs[job_id] = declared

@@ -1,15 +1,14 @@
 """The configuration file: TOML, read whole, checked whole, and turned into values of the domain.
 
-    files       the main file and what it includes      keys        every key, table by table
-    document    one file as a tree                      schema      reading a table by its keys
-    positions   key -> line                             readers     TOML value -> value
-    expansion   ${VAR}                                  sections    [server] [storage] [queue] [retention] ...
-    environment FOLIOT_SERVER_SLOTS=8                   jobs        [[jobs]], their kinds in specs
-    workflow_json, workflow_writing                     workflows   [[workflows]], or one of them as JSON, both ways
-    problems    all of them, at once                    schedules   [[jobs.schedules]]
-    settings    what comes out                          declaring   all jobs of all files as one set
-    starter     what `foliot init` writes               loading     everything joined
+    files         the main file and what it includes     loading        everything joined
+    document      one file as a tree, its problems       sections       [server] [storage] [queue] [retention] ...
+    positions     key -> line                            declarations   all jobs and workflows of all files as one set
+    environment   ${VAR}, FOLIOT_SERVER_CONCURRENCY=8    jobs, kinds    [[jobs]]
+    reading       a table, by domain.vocabulary          schedules      [[jobs.schedules]]
+    settings      the result                             workflows, steps
+    starter       what `foliot init` writes              workflow_json, workflow_writing: one of them as JSON
 
+Every key, its names and what it means are in `domain.vocabulary`.
 The file is data: reading it runs nothing and opens nothing but the files it includes.
 """
 

@@ -1,13 +1,16 @@
-"""A document being read: a tree of values, each of which knows where it was written."""
+"""A document being read: a tree of values that know where they were written, and the problems found in it."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from foliot.config.positions import locate
-from foliot.config.problems import KeyPath, words
-from foliot.errors import Place
+from foliot.config.positions import KeyPath, locate
+from foliot.errors import Place, Problem, Severity
+
+_SHOWN: Final = 200
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class Origin(Protocol):
@@ -15,14 +18,14 @@ class Origin(Protocol):
 
     @property
     def directory(self) -> Path:
-        """What relative paths in it are relative to."""
+        """The directory that relative paths are relative to."""
         ...
 
     def place(self, path: KeyPath) -> Place: ...
 
 
 class Document:
-    """One file. In which lines its keys stand is looked up only where something is to be said about one of them."""
+    """One file. The lines of its keys are looked up only for a problem."""
 
     def __init__(self, name: str, directory: Path, tree: Mapping[str, Any], text: str) -> None:
         self.name = name
@@ -35,7 +38,7 @@ class Document:
         return locate(self._text)
 
     def place(self, path: KeyPath) -> Place:
-        """Where a key stands; one that is not written stands where the table around it begins."""
+        """Return where a key is written; for a key that is not written, where the table around it begins."""
         near = path
         while near and near not in self.lines:
             near = near[:-1]
@@ -43,7 +46,7 @@ class Document:
 
 
 class Node(NamedTuple):
-    """A value, or a table of values, at its place."""
+    """A value, or a table of values, and where it was written."""
 
     value: Any
     origin: Origin
@@ -57,6 +60,45 @@ class Node(NamedTuple):
         return Node(self.value[part], self.origin, (*self.path, part))
 
     def children(self) -> Iterator["Node"]:
-        """What is in a table or a list, in the order in which it was written."""
+        """Return the items of a table or a list, in the order in which they were written."""
         parts: Any = self.value if isinstance(self.value, Mapping) else range(len(self.value))
         return (self.child(part) for part in parts)
+
+
+class Problems:
+    """Collects problems, so that all of them can be shown at once. Equal ones are kept once."""
+
+    def __init__(self) -> None:
+        self._found: dict[Problem, None] = {}
+        self.errors = 0
+        """The number of errors found, equal ones included."""
+
+    def error(self, place: Place, message: str, hint: str) -> None:
+        self.errors += 1
+        self._found[Problem(Severity.ERROR, place, message[:_SHOWN], hint)] = None
+
+    def warning(self, place: Place, message: str, hint: str) -> None:
+        self._found[Problem(Severity.WARNING, place, message[:_SHOWN], hint)] = None
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def has_errors(self) -> bool:
+        return self.errors > 0
+
+    def sorted(self, files: Iterable[Path] = ()) -> tuple[Problem, ...]:
+        """Return errors and warnings, by file in the order of reading, then by line."""
+        order = {str(file): number for number, file in enumerate(files)}
+        return tuple(sorted(self._found, key=lambda found: (order.get(found.file, len(order)), found.line)))
+
+
+def words(path: KeyPath) -> str:
+    """Return a key path as text. Items of a list are counted from 1."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part + 1}]"
+        else:
+            text += f"{'.' * bool(text)}{part if _PLAIN.fullmatch(part) else ascii(part[:64])}"
+    return text

@@ -11,27 +11,26 @@ import stat
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from foliot.config.document import Document, Node
-from foliot.config.patterns import matches
-from foliot.config.problems import Problems
-from foliot.config.readers import TEXTS
-from foliot.config.schema import Key, Reading, Schema
+from foliot.config.document import Document, Node, Problems
+from foliot.config.reading import Reading
 from foliot.domain.instant import Instant
 from foliot.domain.run.payload import MAX_LEVELS, check_depth
+from foliot.domain.vocabulary.places import INCLUDE
 from foliot.errors import InvalidInput, Place
 
 MAX_BYTES: Final = 16 << 20
 MAX_FILES: Final = 10_000
 MAX_DEPTH: Final = 50
-_INCLUDES: Final = Schema(Key("include", TEXTS))
 _IN_LINE: Final = re.compile(r" \(at line (?P<line>\d+), column \d+\)$")
 _LONG_NUMBER: Final = re.compile(r"(?<=[=\[,\s+-])[0-9][0-9_]{500,}")
 _AT_END: Final = " (at end of document)"
 _PASSING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """What is wrong with this process or this machine, not with a file."""
+_ANY_DEPTH: Final = "**"
 _UNREADABLE: Final = "Give this user the right to read it, or name another file."
 
 
@@ -98,7 +97,7 @@ class _Search:
         if "include" not in document.tree:
             return
         table = Node({"include": document.tree["include"]}, document)
-        for number, pattern in enumerate(self._reading.table(table, _INCLUDES).value("include", ())):
+        for number, pattern in enumerate(self._reading.table(table, INCLUDE).value("include", ())):
             self._include(document, pattern, document.place(("include", number)), depth + 1)
 
     def _include(self, document: Document, pattern: str, place: Place, depth: int) -> None:
@@ -215,3 +214,51 @@ def sections(documents: tuple[Document, ...], name: str) -> Iterator[Node]:
     for document in documents:
         if name in document.tree:
             yield Node(document.tree, document).child(name)
+
+
+# -- patterns, as in `glob`, except that a directory that cannot be listed is not taken for an empty one
+#
+#    jobs.d/**/*.toml --> jobs.d, and every directory below it --> names that match *.toml
+
+
+def matches(pattern: str, root: Path) -> list[str]:
+    """Return the paths that match, relative to the root, sorted. Names that begin with a dot are skipped: editors leave
+    such files. OSError names a directory that could not be listed."""
+    parts = Path(pattern).parts
+    return sorted(set(_follow(root, "", (*parts, "*") if parts[-1:] == (_ANY_DEPTH,) else parts)))
+
+
+def _follow(root: Path, base: str, parts: tuple[str, ...]) -> Iterator[str]:
+    if not parts:
+        if os.path.lexists(root / base):
+            yield base
+        return
+    part, rest = parts[0], parts[1:]
+    if part == _ANY_DEPTH:
+        for place in _descend(root, base, frozenset()):
+            yield from _follow(root, place, rest)
+    elif glob.has_magic(part):
+        for name in _names(root / base):
+            if fnmatchcase(name, part) and (part.startswith(".") or not name.startswith(".")):
+                yield from _follow(root, os.path.join(base, name), rest)  # noqa: PTH118 - Path takes "" for "."
+    else:
+        yield from _follow(root, os.path.join(base, part), rest)  # noqa: PTH118 - the same
+
+
+def _descend(root: Path, base: str, above: frozenset[str]) -> Iterator[str]:
+    """A directory and all below it. A link that leads back up is not followed."""
+    real = os.path.realpath(root / base)
+    if real in above:
+        return
+    yield base
+    for name in _names(root / base):
+        below = os.path.join(base, name)  # noqa: PTH118 - the same
+        if not name.startswith(".") and (root / below).is_dir():
+            yield from _descend(root, below, above | {real})
+
+
+def _names(place: Path) -> list[str]:
+    try:
+        return os.listdir(place)  # noqa: PTH208 - names are all that is wanted
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -1,32 +1,54 @@
-"""Of which kind a job is, and which keys mean something to it."""
+"""The kind of a job, the keys that belong to it, and the specification that its runner reads."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
+from msgspec import ValidationError, convert
+from msgspec.structs import fields as struct_fields
 
-from foliot.config.keys import GATE_ALIAS, GATE_KIND, HOMES, INNER_KIND, KIND_KEYS, LATER_KINDS, OF_KINDS
-from foliot.config.schema import Fields, Found, Reading
-from foliot.domain.job.kinds import ALIASES
-from foliot.errors import suggest
+from foliot.config.document import Node
+from foliot.config.reading import Fields, Found, Reading
+from foliot.domain.job.kinds import ALIASES, KINDS, check_spec
+from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
+from foliot.domain.job.kinds.http import read_command
+from foliot.domain.vocabulary.kind import GATE_ALIAS, GATE_KIND, HOMES, INNER_KIND, KIND_FIELDS, LATER_KINDS, NOTICES
+from foliot.domain.vocabulary.places import OF_KINDS
+from foliot.errors import InvalidInput, InvalidJob, Place, suggest
 
-OF_JOBS: Final = (*KIND_KEYS, GATE_KIND, *LATER_KINDS)
-OF_STEPS: Final = (*KIND_KEYS, GATE_KIND)
+OF_JOBS: Final = (*KIND_FIELDS, GATE_KIND, *LATER_KINDS)
+OF_STEPS: Final = (*KIND_FIELDS, GATE_KIND)
 _ALIASES: Final = {**ALIASES, GATE_ALIAS: GATE_KIND}
-_TELLING: Final = {"argv": "shell", "url": "http", "call": "python", "prompt": "agent"}
-"""Keys that tell how a gate without a command is carried out."""
-_MERGED: Final = frozenset(key.name for key in OF_KINDS if key.is_merged)
+_KIND_BY_KEY: Final = {"argv": "shell", "url": "http", "call": "python", "prompt": "agent"}
+"""Keys from which the kind of runner of a gate without a command follows."""
+_MERGED: Final = frozenset(field.name for field in OF_KINDS if field.is_merged)
 _OF_GATES: Final = frozenset({INNER_KIND.name})
 _FOREIGN: Final = {
-    kind: frozenset(key.name for key in OF_KINDS if key.name not in schema) for kind, schema in KIND_KEYS.items()
+    kind: frozenset(field.name for field in OF_KINDS if field.name not in schema)
+    for kind, schema in KIND_FIELDS.items()
 }
 """The keys of other kinds."""
+_GIVEN: Final = {
+    kind: {field.name: field.attribute for field in schema if field.name != "args"}
+    for kind, schema in KIND_FIELDS.items()
+}
+_NOTICES: Final = frozenset(field.name for field in NOTICES)
+_BOUND: Final = re.compile(r"Expected `(?:int|float)` (?P<side>[<>])= (?P<number>[0-9.]+)")
+_MAIN: Final[Mapping[str, tuple[str, str]]] = {
+    "shell": ("command", "argv"),
+    "http": ("command", "url"),
+    "python": ("command", "call"),
+    "agent": ("command", "prompt"),
+}
+"""The keys that say what to do; a job needs one of them. A problem of the whole job is shown there."""
 
 
 class Kind(NamedTuple):
     name: str
     runner: str
-    """By which kind of runner it is carried out: another one only for a gate."""
+    """The kind of its runner: another one only for a gate."""
 
     @property
     def is_gate(self) -> bool:
@@ -38,18 +60,18 @@ class Kind(NamedTuple):
 
     @property
     def foreign(self) -> frozenset[str]:
-        """The keys of other kinds that mean nothing to it. A kind that is to come may hold a job of any other."""
+        """The keys of other kinds. A kind that arrives later may hold a job of any other kind."""
         if self.is_later:
             return _OF_GATES
         return _FOREIGN[self.runner] - _OF_GATES if self.is_gate else _FOREIGN[self.runner]
 
 
 def kind_of(own: Fields, defaults: Fields, known: Collection[str], reading: Reading) -> Kind | None:
-    """The kind of a job that says this, out of those that are known; None if there is no such kind."""
+    """Return the kind of a job, one of those that are known; None if there is no such kind."""
     name = _read(own.get("kind") or defaults.get("kind"), known, reading)
     if name != GATE_KIND:
         return None if name is None else Kind(name, name)
-    runner = _read(own["inner_kind"], KIND_KEYS, reading) if "inner_kind" in own else _told(own)
+    runner = _read(own["inner_kind"], KIND_FIELDS, reading) if "inner_kind" in own else _implied(own)
     return None if runner is None else Kind(name, runner)
 
 
@@ -65,15 +87,15 @@ def _read(found: Found | None, known: Collection[str], reading: Reading) -> str 
     return None
 
 
-def _told(own: Fields) -> str:
-    """How a gate is carried out that does not say: a request if its command is one as JSON, else by a shell."""
+def _implied(own: Fields) -> str:
+    """Return the runner of a gate without `inner_kind`: http if its command is a request as JSON, else shell."""
     if "command" in own:
         return "http" if _is_request(own["command"].value) else "shell"
-    return next((kind for key, kind in _TELLING.items() if key in own), "shell")
+    return next((kind for key, kind in _KIND_BY_KEY.items() if key in own), "shell")
 
 
 def _is_request(command: str) -> bool:
-    """Whether it is an object with a method or a URL. `{ echo hi; }` is none, though it begins like one."""
+    """Return whether it is a JSON object with a method or a URL. `{ echo hi; }` is none."""
     try:
         value: Any = msgspec.json.decode(command)
     except (msgspec.DecodeError, RecursionError):
@@ -86,11 +108,11 @@ def refuse_foreign_keys(kind: Kind, own: Fields, reading: Reading) -> None:
     for name in [name for name in own if name in foreign]:
         homes = [home for home, schema in HOMES.items() if name in schema]
         hint = f"It belongs to jobs of kind {' or '.join(homes)}."
-        reading.problems.error(own[name].place, f"{name} means nothing to a job of kind {kind.runner}", hint)
+        reading.problems.error(own[name].place, f"{own[name].name} means nothing to a job of kind {kind.runner}", hint)
 
 
 def over_defaults(own: Fields, defaults: Fields, kind: Kind) -> Fields:
-    """What the job says over what is said for all; tables such as `env` are laid over each other key by key."""
+    """Return the job's own fields over those of [defaults]; tables such as `env` are merged key by key."""
     foreign = kind.foreign
     fields = Fields({name: found for name, found in (defaults | own).items() if name not in foreign})
     for name in fields.keys() & _MERGED & defaults.keys() & own.keys():
@@ -99,12 +121,157 @@ def over_defaults(own: Fields, defaults: Fields, kind: Kind) -> Fields:
 
 
 def _merged(own: Found, default: Found) -> Found:
-    """One table over the other, as they were read and as they were written."""
+    """Merge two tables, as they were read and as they were written."""
     written = {own.name: {**_table(default), **_table(own)}}
     return Found({**default.value, **own.value}, own.table._replace(value=written), own.name)
 
 
 def _table(found: Found) -> dict[str, Any]:
-    """As it was written; nothing where that is no table, which has become a problem."""
+    """Return the table as it was written; an empty one if it is no table, which is reported elsewhere."""
     value = found.node.value
     return value if isinstance(value, dict) else {}
+
+
+# -- specifications
+
+
+def job_spec(kind: str, fields: Fields, job: Node, reading: Reading) -> dict[str, Any]:
+    """Return the specification of a job, and report its problems."""
+    _report_args(kind, fields, reading)
+    main = next((fields[name] for name in _MAIN[kind] if name in fields), job)
+    if all(_is_blank(fields.value(name)) for name in _MAIN[kind]):
+        message = f"a job of kind {kind} needs {' or '.join(_MAIN[kind])}"
+        reading.problems.error(main.place, message, "Give one of them.")
+        return {}
+    if kind == "http" and "${" in fields.value("command", ""):
+        hint = "Use url, headers and body, where variables are replaced."
+        reading.problems.warning(main.place, "variables are not replaced in command", hint)
+    try:
+        spec = _MAKERS[kind](fields)
+    except InvalidInput as error:
+        reading.refuse(main.place, error)
+        return {}
+    _check(kind, spec, fields, main, reading)
+    return spec
+
+
+def _is_blank(value: Any) -> bool:
+    return not (value.strip() if isinstance(value, str) else value)
+
+
+def _shell(fields: Fields) -> dict[str, Any]:
+    return _given(fields, "shell") | _working_dir(fields)
+
+
+def _http(fields: Fields) -> dict[str, Any]:
+    given = _given(fields, "http")
+    command = given.pop("command", None)
+    if command is None:
+        return given
+    if "url" in given:
+        raise InvalidJob("command and url both say where the request goes", hint="Keep one of them.")
+    # The command has precedence over keys, which may come from [defaults].
+    return given | read_command(command)
+
+
+def _python(fields: Fields) -> dict[str, Any]:
+    return _named(fields, "python", "call") | _working_dir(fields)
+
+
+def _agent(fields: Fields) -> dict[str, Any]:
+    args = {name: value for name, value in fields.value("args", {}).items() if name in AGENT_ARGS}
+    return _named(fields, "agent", "prompt") | args | _working_dir(fields)
+
+
+def _given(fields: Fields, kind: str) -> dict[str, Any]:
+    return fields.take(_GIVEN[kind])
+
+
+def _named(fields: Fields, kind: str, name: str) -> dict[str, Any]:
+    """Return the fields of a kind whose runner has another name for the command."""
+    given = _given(fields, kind)
+    if "command" in given:
+        if name in given:
+            raise InvalidJob(f"command and {name} say the same", hint="Keep one of them.")
+        given[name] = given.pop("command")
+    return given
+
+
+def _working_dir(fields: Fields) -> dict[str, Any]:
+    """A relative directory is relative to the file, not to the directory of the worker."""
+    found = fields.get("working_dir")
+    if found is None or not found.value:
+        return {}
+    return {"working_dir": str(found.node.origin.directory / found.value)}
+
+
+_MAKERS: Final[Mapping[str, Callable[[Fields], dict[str, Any]]]] = {
+    "shell": _shell,
+    "http": _http,
+    "python": _python,
+    "agent": _agent,
+}
+
+
+def _report_args(kind: str, fields: Fields, reading: Reading) -> None:
+    """Warn of keys in `args` that have no effect, or not yet."""
+    for name in fields.value("args", {}):
+        place = fields["args"].place
+        if name in _NOTICES:
+            message = f"{name}: notices arrive with a later version; this is ignored"
+            reading.problems.warning(place, message, "Leave it out until then.")
+        elif kind != "agent":
+            message = f"{name} means nothing to a job of kind {kind}; this is ignored"
+            reading.problems.warning(place, message, "Leave it out, or make it a job of kind agent.")
+
+
+def _check(kind: str, spec: Mapping[str, Any], fields: Fields, main: Found | Node, reading: Reading) -> None:
+    """Report every problem of a specification, field by field."""
+    try:
+        check_spec(kind, spec)
+        reading.sandbox_policy.check(user=spec.get("user"), call=spec.get("call"))
+    except InvalidInput as error:
+        if _check_each(kind, spec, fields, main, reading):
+            names = {field.attribute: field.name for field in KIND_FIELDS[kind]}
+            key = names.get(error.field, error.field)
+            reading.refuse(fields.get(key, main).place, error)
+
+
+def _check_each(kind: str, spec: Mapping[str, Any], fields: Fields, main: Found | Node, reading: Reading) -> bool:
+    """Report fields that are wrong by themselves; return whether there are none."""
+    types = _types(kind)
+    names = {field.attribute: field.name for field in KIND_FIELDS[kind]}
+    is_good = True
+    for name, value in spec.items():
+        try:
+            if name in types:
+                convert(value, types[name])
+        except ValidationError as error:
+            is_good = False
+            key = names.get(name, name)
+            fact, _, where = str(error).partition(" - at ")
+            inner = where.removeprefix("`key` in ").strip("`").removeprefix("$").strip(".")
+            place = _within(fields[key].node, inner) if key in fields else main.place
+            hint = f"The reference of the configuration says which values {key} may have."
+            reading.problems.error(place, _reworded(fact), hint)
+    return is_good
+
+
+def _reworded(fact: str) -> str:
+    """Return what msgspec says about a value, in our words if it is about a bound."""
+    bound = _BOUND.fullmatch(fact)
+    if fact.startswith("Expected `str` matching"):
+        return "the name of a variable is not empty and contains no ="
+    if bound is None:
+        return fact[:1].lower() + fact[1:]
+    return f"must be at {'least' if bound['side'] == '>' else 'most'} {float(bound['number']):.12g}"
+
+
+@cache
+def _types(kind: str) -> dict[str, Any]:
+    return {field.name: field.type for field in struct_fields(KINDS[kind])}
+
+
+def _within(node: Node, inner: str) -> Place:
+    """Return where a key of a table is written, given with dots."""
+    return node.origin.place((*node.path, *inner.split("."))) if inner else node.place

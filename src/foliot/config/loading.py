@@ -4,13 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from foliot.config.declaring import Sources, read_declared
-from foliot.config.document import Document, Node
+from foliot.config.declarations import Sources, read_declared
+from foliot.config.document import Document, Node, Problems
 from foliot.config.environment import report_strangers, section_from
 from foliot.config.files import Files, read_files, sections
-from foliot.config.keys import LATER_SECTIONS, ROOT, SECTIONS, SERVER_DEFAULTS
-from foliot.config.problems import Problems
-from foliot.config.schema import Fields, Reading
+from foliot.config.reading import Fields, Reading
 from foliot.config.sections import (
     outbound_settings,
     queue_settings,
@@ -21,6 +19,8 @@ from foliot.config.sections import (
 from foliot.config.settings import Configuration, Loaded
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.instant import Instant
+from foliot.domain.vocabulary.places import LATER_SECTIONS, ROOT, SECTIONS
+from foliot.domain.vocabulary.server import SERVER_DEFAULTS
 from foliot.errors import InvalidInput, Place
 
 _NOTHING: Final = Files((), (), (), ())
@@ -29,8 +29,8 @@ _NOTHING: Final = Files((), (), (), ())
 def load(path: Path | None, environ: Mapping[str, str], now: Instant) -> Loaded:
     """Read the file and all that it includes; without a file, the environment alone.
 
-    Nothing is raised for what a file says or for one that cannot be read: the problems tell. OSError: this process has
-    no descriptor or memory left to read any.
+    The problems of a file, or a file that cannot be read, raise nothing: they are in the result. OSError: this process
+    has no descriptor or memory left to read a file.
     """
     problems = Problems()
     reading = Reading(environ, problems, now)
@@ -76,7 +76,7 @@ def _configuration(files: Files, reading: Reading) -> Configuration:
 
 
 def _check_root(document: Document, reading: Reading, *, is_main: bool) -> None:
-    """Refuse what may not stand at the top of a file, and say what has to wait."""
+    """Report keys that do not belong at the top of a file, and sections that arrive later."""
     root = Node(document.tree, document)
     reading.table(root, ROOT)
     for name in LATER_SECTIONS:
@@ -90,7 +90,7 @@ def _check_root(document: Document, reading: Reading, *, is_main: bool) -> None:
 
 
 def _section(name: str, main: tuple[Document, ...], reading: Reading) -> Fields:
-    """What the file says about a section, and over it what the environment says."""
+    """Return the options of a section: those of the environment over those of the file."""
     fields = Fields()
     for node in sections(main, name):
         fields |= reading.table(node, SECTIONS[name])
@@ -98,9 +98,9 @@ def _section(name: str, main: tuple[Document, ...], reading: Reading) -> Fields:
 
 
 def _defaults(fields: Mapping[str, Fields]) -> Fields:
-    """[server] default_... and over it [defaults]."""
+    """Return [defaults] over [server] default_..."""
     server = fields["server"]
-    named = {key.field: server[key.name] for key in SERVER_DEFAULTS if key.name in server}
+    named = {field.attribute: server[field.name] for field in SERVER_DEFAULTS if field.name in server}
     return Fields(named | fields["defaults"])
 
 

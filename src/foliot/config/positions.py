@@ -1,6 +1,6 @@
-"""In which line each key of a TOML document stands. The parser of the standard library keeps no positions.
+"""Finds the line of each key of a TOML document. The parser of the standard library keeps no positions.
 
-The text has been accepted by that parser: this one only walks along it and may trust that it is well formed.
+That parser has accepted the text, so this one can rely on it being well formed.
 """
 
 import re
@@ -8,7 +8,8 @@ import tomllib
 from bisect import bisect_left
 from typing import Final
 
-from foliot.config.problems import KeyPath
+KeyPath = tuple[str | int, ...]
+"""The path to a value in a document: names of keys and numbers of list items, from 0."""
 
 _SKIP: Final = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _STRING: Final = re.compile(
@@ -19,12 +20,12 @@ _BARE_VALUE: Final = re.compile(r"[^,\]}#\n]*")
 
 
 def locate(text: str) -> dict[KeyPath, int]:
-    """Key path -> number of the line, from 1, in which the key or the list item first stands."""
+    """Return key path -> number of the line, from 1, in which the key or the list item is first written."""
     return _Walk(text).document()
 
 
 class _Walk:
-    """One passage along a text. `tables` counts the tables of each [[array]] seen so far."""
+    """One pass over a text. `tables` counts the tables of each [[array]] seen so far."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -61,7 +62,7 @@ class _Walk:
         return path
 
     def _resolve(self, names: list[str], line: int) -> KeyPath:
-        """The table that the names lead to. A name of an array means its newest table."""
+        """Return the path of the table with these names. The name of an array means its newest table."""
         path: KeyPath = ()
         for name in names:
             path = (*path, name)
@@ -82,7 +83,7 @@ class _Walk:
         self._value(path)
 
     def _key(self) -> list[str]:
-        """A dotted key, with the blanks around its parts and after it."""
+        """Read a dotted key, with the blanks around its parts and after it."""
         names = [self._name()]
         while self._text.startswith(".", self._at):
             self._at += 1
@@ -93,7 +94,7 @@ class _Walk:
         self._skip()
         quoted = _STRING.match(self._text, self._at)
         found = quoted or _BARE_KEY.match(self._text, self._at)
-        assert found is not None, "the text is no TOML"
+        assert found is not None, "the text is not TOML"
         self._at = found.end()
         self._skip()
         return tomllib.loads(f"key = {found[0]}")["key"] if quoted else found[0]
@@ -124,7 +125,7 @@ class _Walk:
             self._pair(path)
 
     def _closes(self, bracket: str) -> bool:
-        """Pass over blanks and commas; whether the bracket follows, which is passed over too."""
+        """Skip blanks and commas, and the bracket if it follows; return whether it does."""
         self._skip()
         if self._text.startswith(",", self._at):
             self._at += 1

@@ -1,27 +1,17 @@
-"""[[jobs.schedules]], and the schedule that a job has inline: from what was read to schedules of the domain.
+"""[[jobs.schedules]], and the schedule in the table of a job: from what was read to schedules of the domain.
 
-Those of a workflow are read in the same way; they start it by its own name, so that a launcher can be put between. A
-trigger of a graph from elsewhere that is `schedule_based` is such a schedule.
+Schedules of a workflow are read in the same way; they start it by its own name, so that a launcher can be put between.
+A trigger of type `schedule_based` is such a schedule.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from foliot.config.document import Node
-from foliot.config.keys import (
-    FOR_WHOM,
-    PAYLOAD,
-    POLICY,
-    RULE,
-    SCHEDULE,
-    SCHEDULE_BASED,
-    TRIGGER,
-    WORKFLOW_SCHEDULE,
-)
-from foliot.config.schema import Fields, Found, Reading, Schema
+from foliot.config.reading import Fields, Found, Reading
 from foliot.domain.deploy.deployment import FILE
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.input.schedule import read_schedule
+from foliot.domain.input.schedule import schedule_of
 from foliot.domain.job.job import LONGEST_NAME
 from foliot.domain.schedule.schedule import (
     BEGINNING_OF_TIME,
@@ -34,15 +24,16 @@ from foliot.domain.schedule.schedule import (
     compiled,
     expiry_error,
 )
+from foliot.domain.vocabulary.field import Schema
+from foliot.domain.vocabulary.places import SCHEDULE, SCHEDULE_BASED, TRIGGER, WORKFLOW_SCHEDULE
+from foliot.domain.vocabulary.schedule import POLICY, RULE, USER
 from foliot.errors import InvalidInput, Place, suggest
 
 DEFAULT_NAME: Final = "default"
-_PROBE: Final = {"job_id": "job", "manual": True}
-_TAKEN: Final = {key.name: key.field for key in (*RULE, *POLICY, PAYLOAD, FOR_WHOM)}
-_POLICIES: Final = {key.name: key for key in POLICY}
-_FOR_ALL: Final = frozenset({*_POLICIES, FOR_WHOM.name})
-"""Keys beside the rule of a job that count for all its schedules."""
-_FIELDS: Final = {key.field: key.name for key in (*RULE, *POLICY)} | {"schedule_expr": "schedule"}
+_RULE: Final = tuple(field.name for field in RULE)
+_POLICY: Final = frozenset(field.name for field in POLICY)
+_FOR_ALL: Final = _POLICY | {USER.name}
+"""Keys beside the rule of a job that hold for all its schedules."""
 
 
 class NamedSchedule(NamedTuple):
@@ -50,7 +41,7 @@ class NamedSchedule(NamedTuple):
     spec: ScheduleSpec
     written: Node | Found
     is_past: bool
-    """Whether it cannot fire any more."""
+    """Whether it will not fire any more."""
 
     @property
     def place(self) -> Place:
@@ -58,19 +49,19 @@ class NamedSchedule(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """What is started."""
+    """The job or workflow that is started."""
 
     field: str
     id: JobId
 
 
 def job_schedules(job_id: JobId, job: Fields, reading: Reading) -> Iterator[NamedSchedule]:
-    """The schedules of a job, checked. What is wrong with one has become a problem, and it is left out."""
+    """Return the schedules of a job. One with a problem is reported and left out."""
     return _schedules(_Target("job_id", job_id), job, _tables(job, "schedules", SCHEDULE, reading), reading)
 
 
 def workflow_schedules(workflow_id: JobId, workflow: Fields, reading: Reading) -> Iterator[NamedSchedule]:
-    """The same of a workflow, those among its triggers too."""
+    """Return the schedules of a workflow, its triggers included."""
     tables = (*_tables(workflow, "schedules", WORKFLOW_SCHEDULE, reading), *_triggers(workflow, reading))
     return _schedules(_Target("workflow_id", workflow_id), workflow, tables, reading)
 
@@ -79,7 +70,7 @@ def _schedules(
     target: _Target, fields: Fields, tables: Iterable[tuple[Fields, Node]], reading: Reading
 ) -> Iterator[NamedSchedule]:
     checked = _without_faults(Fields({name: found for name, found in fields.items() if name in _FOR_ALL}), reading)
-    rule = {key.name: fields[key.name] for key in RULE if key.name in fields}
+    rule = {name: fields[name] for name in _RULE if name in fields}
     if rule:
         written = next(iter(rule.values()))
         yield from _schedule(target, DEFAULT_NAME, Fields(checked | rule), written, reading)
@@ -105,17 +96,17 @@ def _nodes(found: Found | None, name: str, reading: Reading) -> Iterator[Node]:
 
 
 def _triggers(workflow: Fields, reading: Reading) -> Iterator[tuple[Fields, Node]]:
-    """Triggers that are schedules. Somebody else may know what to do about the others: they are only told of."""
+    """Yield the triggers that are schedules. Others have no effect here and are a warning."""
     for node in _nodes(workflow.get("triggers"), "triggers", reading):
         if isinstance(node.value, dict) and node.value.get("type") != SCHEDULE_BASED:
-            _tell_of_other(node, reading)
+            _report_other(node, reading)
         elif isinstance(node.value, dict):
             yield reading.table(node, TRIGGER), node
         else:
             reading.table(node, TRIGGER)
 
 
-def _tell_of_other(node: Node, reading: Reading) -> None:
+def _report_other(node: Node, reading: Reading) -> None:
     kind = node.value.get("type")
     hint = f'A schedule has type = "{SCHEDULE_BASED}".'
     if not isinstance(kind, str):
@@ -136,7 +127,8 @@ def _schedule(
         spec = canonical(_read(target, fields), schedule_id)
         over = expiry_error(spec, schedule_id, reading.now)
     except InvalidInput as error:
-        reading.refuse(_place_of(error, fields, written), error, f'schedule "{schedule_id[:64]}": ')
+        place = _place_of(error, fields, written)
+        reading.refuse(place, error, f'schedule "{schedule_id[:64]}": ', fields.written)
         return
     if over is not None:
         message = f'schedule "{schedule_id[:64]}" will not fire any more: {over.message}'
@@ -146,7 +138,7 @@ def _schedule(
 
 
 def distinct(schedules: Iterable[NamedSchedule], reading: Reading) -> Iterator[NamedSchedule]:
-    """The same schedules, which must all have names of their own."""
+    """Yield the same schedules, and report those with the name of another one."""
     seen: dict[ScheduleId, NamedSchedule] = {}
     for schedule in schedules:
         if schedule.id in seen:
@@ -176,14 +168,12 @@ def _check_length(target: _Target, name: str) -> None:
 
 
 def _read(target: _Target, fields: Fields) -> ScheduleSpec:
-    given = fields.take(_TAKEN)
-    return read_schedule({**given, target.field: target.id}, source=FILE)
+    return schedule_of({**fields.read, target.field: target.id}, fields.written, source=FILE)
 
 
 def _place_of(error: InvalidInput, fields: Fields, written: Node | Found) -> Place:
-    """Where the key stands that an error is about; any key of the rule for what the rule as a whole does wrong."""
-    named = _FIELDS.get(error.field, error.field)
-    names = [named, *(key.name for key in RULE)] if error.field == "schedule_expr" else [named]
+    """Return where the key is written that an error is about; for an error of the rule, any key of the rule."""
+    names = _RULE if error.field == "schedule_expr" else [error.field]
     return next((fields[name] for name in names if name in fields), written).place
 
 
@@ -191,7 +181,7 @@ def _warn(spec: ScheduleSpec, schedule_id: ScheduleId, fields: Fields, written: 
     if spec.type is ScheduleType.CRON:
         for warning in compiled(spec, schedule_id).warnings:
             hint = "Look at its next moments with: foliot next"
-            reading.problems.warning(fields["schedule"].place, warning, hint)
+            reading.problems.warning(fields["cron"].place, warning, hint)
     if spec.catchup is Catchup.ALL and spec.overlap is Overlap.SKIP:
         at = next((fields[name] for name in ("catchup", "overlap") if name in fields), written).place
         hint = 'Use overlap = "queue" to run each of them, or catchup = "once" for the latest alone.'
@@ -199,21 +189,17 @@ def _warn(spec: ScheduleSpec, schedule_id: ScheduleId, fields: Fields, written: 
 
 
 def _without_faults(fields: Fields, reading: Reading) -> Fields:
-    """The fields without policies that are wrong by themselves, each of which becomes a problem of its own."""
+    """Return the fields without policies that are wrong by themselves, and report each of those."""
     return Fields(
-        {
-            name: found
-            for name, found in fields.items()
-            if name not in _POLICIES or _is_good(_POLICIES[name].field, found, reading)
-        }
+        {name: found for name, found in fields.items() if name not in _POLICY or _is_good(name, found, reading)}
     )
 
 
-def _is_good(field: str, found: Found, reading: Reading) -> bool:
-    probe: dict[str, Any] = {**_PROBE, field: found.value}
+def _is_good(name: str, found: Found, reading: Reading) -> bool:
+    probe = schedule_of({"job_id": "job", "manual": True, name: found.value}, {}, source=FILE)
     try:
-        check_schedule(read_schedule(probe), ScheduleId("probe"), BEGINNING_OF_TIME)
+        check_schedule(probe, ScheduleId("probe"), BEGINNING_OF_TIME)
     except InvalidInput as error:
-        reading.refuse(found.place, error)
+        reading.refuse(found.place, error, written={name: found.name})
         return False
     return True

@@ -1,7 +1,6 @@
 """The sections that say how a server behaves: from what was read to settings."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -9,8 +8,7 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from foliot.config.document import Node
-from foliot.config.keys import NODE, RETENTION, SCHEDULER, WEB
-from foliot.config.schema import Fields, Reading
+from foliot.config.reading import Fields, Reading
 from foliot.config.settings import (
     OutboundSettings,
     QueueSettings,
@@ -19,10 +17,10 @@ from foliot.config.settings import (
 )
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.file_url import parse_file_url
-from foliot.domain.instant import from_timedelta
 from foliot.domain.job.job import check_name
 from foliot.domain.outbound.policy import read_allowed
 from foliot.domain.schedule.firing import SchedulerSettings
+from foliot.domain.vocabulary.server import NODE, RETENTION, SCHEDULER, WEB
 from foliot.errors import InvalidInput, suggest
 
 SCHEMES: Final = ("sqlite", "postgresql", "postgres")
@@ -42,27 +40,18 @@ def server_settings(fields: Fields, reading: Reading) -> ServerSettings:
         if fields.value(name) == []:
             reading.problems.error(fields[name].place, f"{name} must not be empty", "Name one, or leave it out.")
     return ServerSettings(
-        scheduler=replace(SchedulerSettings(), **_values(fields.fill(SCHEDULER))),
+        scheduler=replace(SchedulerSettings(), **fields.fill(SCHEDULER)),
         **_values(fields.fill((*NODE, *WEB))),
     )
 
 
 def _values(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _value(value) for name, value in given.items()}
-
-
-def _value(value: Any) -> Any:
-    match value:
-        case timedelta():
-            return from_timedelta(value)
-        case list():
-            return tuple(dict.fromkeys(value))
-        case _:
-            return value
+    """Return the values, with each item of a list once."""
+    return {name: tuple(dict.fromkeys(value)) if isinstance(value, list) else value for name, value in given.items()}
 
 
 def retention_settings(fields: Fields, reading: Reading) -> RetentionSettings:
-    settings = RetentionSettings()._replace(**_values(fields.fill(RETENTION)))
+    settings = RetentionSettings()._replace(**fields.fill(RETENTION))
     runs, ticks = settings.runs_age, settings.ticks_age
     if ticks is not None and (runs is None or ticks < runs):
         place = fields["ticks" if "ticks" in fields else "runs"].place
@@ -84,7 +73,7 @@ def queue_settings(fields: Fields, reading: Reading) -> QueueSettings:
     url = fields.value("url", "storage")
     scheme = url.partition("://")[0]
     if scheme in _BROKERS:
-        hint = "Until then workers hear of work from the database."
+        hint = "Until then workers are notified by the database."
         reading.problems.warning(fields["url"].place, f"queues on {scheme} arrive with a later version", hint)
     elif url != "storage":
         reading.problems.error(fields["url"].place, "this is no known queue", 'Use "storage".')
@@ -92,7 +81,7 @@ def queue_settings(fields: Fields, reading: Reading) -> QueueSettings:
 
 
 def storage_url(fields: Fields, directory: Path, reading: Reading) -> str:
-    """The URL of the database. Paths in a file are relative to it, paths in the environment to where one is."""
+    """Return the URL of the database. Paths in a file are relative to that file, others to the working directory."""
     if "log_dir" in fields:
         message = "logs are kept in the database; this is ignored"
         reading.problems.warning(fields["log_dir"].place, message, "Leave it out; read them with: foliot logs RUN")

@@ -1,7 +1,7 @@
 """A configuration as values: what has been read, checked and is ready for use."""
 
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -11,14 +11,11 @@ from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
 from foliot.domain.job.job import DEFAULT_QUEUE
 from foliot.domain.job.sandbox_policy import SandboxPolicy
 from foliot.domain.schedule.firing import SchedulerSettings
+from foliot.domain.vocabulary.server import ROLES, Mode
+from foliot.domain.vocabulary.server import EventLoop as EventLoop
+from foliot.domain.vocabulary.server import LogFormat as LogFormat
+from foliot.domain.vocabulary.server import LogLevel as LogLevel
 from foliot.errors import Problem, Severity
-
-Mode = Literal["production", "development"]
-LogFormat = Literal["auto", "text", "json"]
-EventLoop = Literal["auto", "asyncio", "uvloop"]
-LogLevel = Literal["debug", "info", "warning", "error"]
-
-ROLES: Final = ("scheduler", "coordinator", "worker")
 
 
 class ServerSettings(Struct, frozen=True, kw_only=True):

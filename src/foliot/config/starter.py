@@ -21,10 +21,10 @@ STARTER: Final = """\
 
 [server]
 # How many runs at once.
-slots = 10
+concurrency = 10
 # Apply this file again whenever it changes.
 #watch = true
-# Settings can come from the environment: FOLIOT_SERVER_SLOTS=20, or as here.
+# Settings can come from the environment: FOLIOT_SERVER_CONCURRENCY=20, or as here.
 #name = "${HOSTNAME:-foliot}"
 
 [storage]
@@ -32,11 +32,11 @@ slots = 10
 url = "sqlite:///foliot.db"
 
 [defaults]
-# Holds for every job that does not say otherwise.
+# Holds for every job without a value of its own.
 timezone = "UTC"
-# What was missed while nothing ran is made up for by one run. "none": it is not.
+# Ticks that were missed while nothing ran are made up for by one run. "none": by no run.
 catchup = "once"
-# A tick comes while the run before is still under way: "skip", "queue", "allow" or "cancel_running".
+# What a tick does while the run before it is still running: "skip", "queue", "allow" or "cancel_running".
 overlap = "skip"
 
 [retention]
@@ -48,21 +48,21 @@ overlap = "skip"
 [[jobs]]
 id = "hello"
 description = "Says hello every minute."
-schedule = "* * * * *"
+cron = "* * * * *"
 command = 'echo "hello from $FOLIOT_JOB_ID, it is $(date)"'
-timeout_sec = 30
+timeout = 30
 
 # A nightly script with retries, its own environment and bounds.
 #[[jobs]]
 #id = "backup"
-#schedule = "30 2 * * *"
+#cron = "30 2 * * *"
 #timezone = "Europe/Berlin"
 #argv = ["/usr/local/bin/backup", "--target", "/srv/backup"]
 #working_dir = "/srv"
 #env = { LEVEL = "full" }
-#timeout_sec = "2h"
-#retry_count = 3
-#retry_delay_sec = "5m"
+#timeout = "2h"
+#retries = 3
+#retry_delay = "5m"
 #limits = { memory = "1GB", processes = 50 }
 
 # A request. Success is a status from 200 to 299, unless expect_status says otherwise.
@@ -72,7 +72,7 @@ timeout_sec = 30
 #every = "5m"
 #url = "https://example.com/health"
 #expect_status = [200, 204]
-#timeout_sec = 10
+#timeout = 10
 
 # A Python function, in a process of its own.
 #[[jobs]]
@@ -80,7 +80,7 @@ timeout_sec = 30
 #kind = "python"
 #call = "shop.tasks:send_report"
 #payload = { days = 7 }
-#schedule = "0 7 * * MON"
+#cron = "0 7 * * MON"
 
 # A command-line assistant that is given a prompt.
 #[[jobs]]
@@ -89,7 +89,7 @@ timeout_sec = 30
 #command = "Read the logs of this week in /var/log/shop and write a summary to summary.md."
 #args = { model = "sonnet", permission_mode = "acceptEdits" }
 #working_dir = "/srv/shop"
-#schedule = "0 18 * * FRI"
+#cron = "0 18 * * FRI"
 
 # One job with several schedules, each with a payload of its own.
 #[[jobs]]
@@ -105,7 +105,7 @@ timeout_sec = 30
 #[[jobs.schedules]]
 #name = "nightly"
 #cron = "15 1 * * *"
-#jitter_ms = 60000
+#jitter = "1m"
 #payload = { what = "everything" }
 
 # A job that runs only if others have succeeded: it looks at their latest runs of the last day.
@@ -113,13 +113,13 @@ timeout_sec = 30
 #id = "digest"
 #kind = "workflow"
 #depends_on = ["hello", "ping"]
-#schedule = "30 14 * * *"
+#cron = "30 14 * * *"
 #command = "echo all is well"
 
-# Steps that follow each other. What one gives back is data for those after it.
+# Steps that follow each other. The output of a step is data for the steps after it.
 #[[workflows]]
 #id = "etl"
-#schedule = "0 3 * * *"
+#cron = "0 3 * * *"
 #params = { day = "yesterday" }
 #
 #[[workflows.steps]]
@@ -137,7 +137,7 @@ timeout_sec = 30
 #[[workflows.steps]]
 #name = "cleanup"
 #final = true
-#command = "echo whatever came of it"
+#command = "echo done"
 
 # A job without a schedule runs when it is asked to: foliot trigger by-hand
 #[[jobs]]

@@ -1,42 +1,49 @@
-"""[[workflows.steps]]: each a job of its own, a job of the file, or a question to a person."""
+"""[[workflows.steps]]: each a job of its own, a job of the file, or a question to a person; and the edges between them.
 
-from collections.abc import Collection, Mapping
+after = "extract"                                         one step, if it has succeeded
+after = ["extract", "check"]                              both
+after = { step = "extract", when = ["failure"] }          under another condition
+after = ["check", { step = "extract", exit_code = 3 }]    a list of any of these
+"""
+
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from foliot.config.definitions import definition, read_options, warn_of_workers
 from foliot.config.document import Node
-from foliot.config.edges import read_edges
-from foliot.config.gates import read_gate
-from foliot.config.keys import APPROVAL, STEP, STEP_WORK
-from foliot.config.kinds import OF_STEPS, Kind, kind_of, over_defaults, refuse_foreign_keys
-from foliot.config.schema import Fields, Found, Reading
-from foliot.config.specs import job_spec
+from foliot.config.jobs import definition, read_gate, read_options, warn_of_workers
+from foliot.config.kinds import OF_STEPS, Kind, job_spec, kind_of, over_defaults, refuse_foreign_keys
+from foliot.config.reading import Fields, Found, Reading
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
-from foliot.domain.instant import from_timedelta
+from foliot.domain.input.step import approval_of
 from foliot.domain.job.job import JobSpec
 from foliot.domain.job.kinds import check_spec
+from foliot.domain.vocabulary.places import STEP
+from foliot.domain.vocabulary.workflow import APPROVAL, EDGE, STEP_WORK
+from foliot.domain.workflow.builder import read_conditions
 from foliot.domain.workflow.check import TEMPLATED
+from foliot.domain.workflow.conditions import Conditions
 from foliot.domain.workflow.jobs import step_job_id
-from foliot.domain.workflow.spec import Answer, Approval, Step, StepOverlap
+from foliot.domain.workflow.output import OutputTest
+from foliot.domain.workflow.spec import ON_SUCCESS, Approval, Edge, Step, StepOverlap
 from foliot.errors import InvalidInput, Place
 
 UNREADABLE: Final = JobSpec(kind="unreadable")
-"""Stands for work that could not be read, so that the rest of its workflow can be checked."""
-_WORK: Final = frozenset(key.name for key in STEP_WORK)
+"""The substitute for work that could not be read, so that the rest of its workflow can be checked."""
+_WORK: Final = frozenset(field.name for field in STEP_WORK)
 
 
 class FileStep(NamedTuple):
     step: Step
     place: Place
     after: Place
-    """Where it says what it follows."""
+    """Where its `after` is written."""
     depends_on: Found | None
-    """What its gate looks at."""
+    """Where its `depends_on` is written."""
 
 
 class Around(NamedTuple):
-    """What a step has from its workflow."""
+    """What a step takes from its workflow."""
 
     workflow_id: JobId
     timezone: Found | None
@@ -54,7 +61,7 @@ class StepReader:
         self._reading = reading
 
     def read(self, node: Node, around: Around) -> FileStep | None:
-        """A step, as far as it can be read. What is wrong with it by itself has become a problem."""
+        """Return a step as far as it can be read, and report its own problems."""
         own = self._reading.table(node, STEP)
         if not isinstance(node.value, dict):
             return None
@@ -62,16 +69,16 @@ class StepReader:
             self._reading.problems.error(node.place, "the step has no name", 'Give it one, such as name = "load".')
         step = Step(
             name=own.value("name", f"step-{node.path[-1]}"),
-            after=read_edges(own, self._reading),
+            after=_read_edges(own, self._reading),
             is_final=own.value("final", False),
-            overlap=StepOverlap(own.value("overlap", StepOverlap.ALLOW)),
+            overlap=own.value("overlap", StepOverlap.ALLOW),
             payload=own.value("payload"),
             **self._work(own, node, around),
         )
         return FileStep(step, node.place, own["after"].place if "after" in own else node.place, own.get("depends_on"))
 
     def _work(self, own: Fields, node: Node, around: Around) -> dict[str, Any]:
-        """What the step does: one of the fields that say so."""
+        """Return the field of `Step` that says what the step does."""
         asked = self._approval(own.get("approve"))
         if "job" in node.value and asked is not None:
             hint = "Keep one of them, or make two steps."
@@ -100,17 +107,17 @@ class StepReader:
         return definition(kind, spec, options, fields, gate)
 
     def _gate(self, own: Fields, fields: Fields, kind: Kind, node: Node, around: Around) -> Gate | None:
-        """What the step asks of other jobs when it could start. Its day is that of its workflow, if it does not say."""
+        """Return the gate of the step. Without a timezone of its own it has that of the workflow."""
         if "timezone" in own and "depends_on" not in node.value:
             hint = "Name the jobs that it looks at in depends_on, or leave it out."
             self._reading.problems.error(own["timezone"].place, "timezone means nothing without depends_on", hint)
         zone = own.get("timezone") or around.timezone
-        told = fields if zone is None else Fields({**fields, "timezone": zone})
+        known = fields if zone is None else Fields({**fields, "timezone": zone})
         job_id = step_job_id(around.workflow_id, own.value("name", ""))
-        return read_gate(job_id, kind, own, told, node, self._reading)
+        return read_gate(job_id, kind, own, known, node, self._reading)
 
     def _named(self, found: Found | None, own: Fields) -> dict[str, Any]:
-        """A job of the file, with what is given anew for this step: only what templates may stand in."""
+        """Return a job of the file with the fields that the step gives anew: only those that may contain templates."""
         if found is None:
             return {"definition": UNREADABLE}
         job_id = JobId(found.value)
@@ -129,7 +136,7 @@ class StepReader:
     def _refuse_work(self, own: Fields, allowed: Collection[str], which: str) -> None:
         for name in own.keys() & _WORK - set(allowed):
             hint = f"It may have: {', '.join(allowed)}." if allowed else ""
-            self._reading.problems.error(own[name].place, f"{name} means nothing to a step {which}", hint)
+            self._reading.problems.error(own[name].place, f"{own[name].name} means nothing to a step {which}", hint)
 
     def _approval(self, found: Found | None) -> Approval | None:
         if found is None or found.value is False:
@@ -137,9 +144,50 @@ class StepReader:
         if found.value is True:
             return Approval()
         if not isinstance(found.value, dict):
-            hint = 'Write true, or { timeout_sec = "1d", default = "reject" }.'
+            hint = 'Write true, or { timeout = "1d", default = "reject" }.'
             self._reading.problems.error(found.place, "approve must be true or a table", hint)
             return Approval()
-        fields = self._reading.table(found.node, APPROVAL)
-        timeout = from_timedelta(fields["timeout_sec"].value) if fields.value("timeout_sec") else None
-        return Approval(timeout=timeout, default=Answer(fields.value("default", Answer.REJECT)))
+        return approval_of(self._reading.table(found.node, APPROVAL).read)
+
+
+# -- edges
+
+
+def _read_edges(step: Fields, reading: Reading) -> tuple[Edge, ...]:
+    """Return the edges that lead to a step. An edge that cannot be read is left out."""
+    rule = step.get("trigger_rule")
+    if rule is not None and "after" not in step:
+        hint = "Name the steps that it follows in after, or leave it out."
+        reading.problems.error(rule.place, "trigger_rule means nothing without after", hint)
+    usual = ON_SUCCESS if rule is None else read_conditions([rule.value])
+    nodes = _nodes(step["after"].node) if "after" in step else ()
+    return tuple(edge for node in nodes for edge in _edge(node, usual, reading))
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    """Yield a table for each edge."""
+    for item in node.children() if isinstance(node.value, list) else (node,):
+        yield item if isinstance(item.value, dict) else item._replace(value={"step": item.value})
+
+
+def _edge(node: Node, usual: Conditions, reading: Reading) -> Iterator[Edge]:
+    fields = reading.table(node, EDGE)
+    if "step" not in node.value:
+        reading.problems.error(node.place, "the edge has no step", 'Write { step = "name", when = "failure" }.')
+    if "step" in fields:
+        yield Edge(parent=fields["step"].value, when=_conditions(fields, usual), test=_test(fields))
+
+
+def _conditions(fields: Fields, usual: Conditions) -> Conditions:
+    words = fields.value("when")
+    if words is None:
+        return usual
+    return read_conditions(words) if words else frozenset()
+
+
+def _test(fields: Fields) -> OutputTest | None:
+    given = {name: found.value for name, found in fields.items() if name not in ("step", "when")}
+    if "exit_code" in given:
+        given["exit_code"] = tuple(given["exit_code"])
+    test = OutputTest(**given)
+    return None if test == OutputTest() else test

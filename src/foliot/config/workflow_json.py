@@ -1,7 +1,7 @@
 """A workflow as one JSON document: the keys of [[workflows]], read by the same readers.
 
-What is wrong is told by JSON path in place of a line. A document comes from elsewhere, so `${NAME}` in it is plain
-text: whoever may deploy a workflow is not thereby told the variables of the server.
+A problem has a JSON path in place of a line. A document may come from another machine, so `${NAME}` in it is plain
+text: the right to deploy a workflow does not include reading the variables of the server.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from foliot.config.document import Node
-from foliot.config.problems import KeyPath, Problems
-from foliot.config.schema import Fields, Reading
+from foliot.config.document import Node, Problems
+from foliot.config.positions import KeyPath
+from foliot.config.reading import Fields, Reading
 from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problems
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
@@ -27,8 +27,8 @@ from foliot.errors import InvalidDocument, InvalidInput, Place, Severity, shorte
 
 MAX_BYTES: Final = 16 << 20
 _SOURCE: Final = "api"
-_FILE_ONLY: Final = ("was",)
-"""Keys that mean something only where everything is declared anew each time."""
+_FILE_ONLY: Final = ("renamed_from",)
+"""Keys that have a meaning only in a file, which declares everything each time."""
 
 
 class _Whole(NamedTuple):
@@ -51,7 +51,7 @@ def _member(name: str) -> str:
 
 
 def open_document(document: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
-    """The object that a document is, as JSON has it."""
+    """Return the JSON object of a document."""
     try:
         text = document.encode() if isinstance(document, str) else document
         content = text if isinstance(text, bytes) else msgspec.json.encode(text)
@@ -75,7 +75,7 @@ def _no_document(message: str, hint: str) -> InvalidInput:
 
 
 def names_in(tree: Mapping[str, Any]) -> set[JobId]:
-    """Jobs that matter to the workflow that a document may turn out to be, as far as they can be told."""
+    """Return the jobs that a document may need, as far as they can be found before it is read."""
     steps = [step for step in _list(tree.get("steps")) if isinstance(step, dict)]
     names = [tree.get("id"), *(step.get("job") for step in steps)]
     names += [name for step in steps for name in _list(step.get("depends_on"))]
@@ -88,7 +88,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def read_workflow(tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant) -> WorkflowDocument:
-    """What a document says. InvalidDocument has all that is wrong with it. `jobs` are those that exist."""
+    """Return the workflow of a document. InvalidDocument has all its problems. `jobs` are those that exist."""
     root = Node(tree, _Whole())
     problems = Problems()
     reading = Reading({}, problems, now, expands=False)
@@ -109,7 +109,7 @@ def _misplaced(root: Node) -> Iterator[tuple[Place, str, str]]:
 
 
 def _hidden(node: Node) -> Iterator[tuple[Place, str, str]]:
-    """What a listing has hidden cannot be deployed: the stars would take the place of the secret."""
+    """Yield values that a listing has hidden: the stars would be deployed in place of the secret."""
     if isinstance(node.value, dict | list):
         for child in node.children():
             yield from _hidden(child)
@@ -128,7 +128,7 @@ def _document(workflow: FileWorkflow, spec: WorkflowSpec, problems: Problems) ->
 
 
 def _owned(spec: WorkflowSpec) -> WorkflowSpec:
-    """The workflow as one that no file declares."""
+    """Return the workflow with the owner of a deployed one."""
     steps = tuple(
         step if step.definition is None else replace(step, definition=replace(step.definition, source=_SOURCE))
         for step in spec.steps

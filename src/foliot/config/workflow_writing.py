@@ -1,51 +1,48 @@
-"""A stored workflow, written as the JSON document that it can be read from (`config.workflow_json`).
+"""Writes a stored workflow as the JSON document that it can be read from (`config.workflow_json`).
 
-What is as it would be without saying is left out. Functions of an application have no name that a document could say.
+Values that are the defaults are left out. Functions of an application have no name that a document could use.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
 
-from foliot.config.keys import EXECUTION, GATE_KIND, KIND_KEYS, OPTIONS
-from foliot.config.schema import Key
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import ScheduleId
-from foliot.domain.instant import SECOND, Instant, Millis, to_iso
+from foliot.domain.instant import Instant, to_iso
 from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
 from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.secrets import public_value
+from foliot.domain.vocabulary.field import Field, only
+from foliot.domain.vocabulary.job import DESCRIPTION, GATE, OPTIONS
+from foliot.domain.vocabulary.kind import GATE_KIND, KIND_FIELDS
+from foliot.domain.vocabulary.schedule import PAYLOAD, POLICY, TIMEZONE, USER
+from foliot.domain.vocabulary.workflow import APPROVAL, EXECUTION, WORKFLOW_ONLY
 from foliot.domain.workflow.output import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Approval, Edge, Step, StepOverlap, WorkflowSpec
 from foliot.errors import InvalidWorkflow, Problem
 
 Written = dict[str, Any]
 
-_UNWRITABLE: Final = "Change it where it is defined. A step that a document can say has a command, a call or a job."
-
+_UNWRITABLE: Final = "Change it where it is defined. A document can only have steps with a command, a call or a job."
 _TO_LEAVE_OUT: Final = "Leave it out where it is defined."
-_USUAL: Final = {field: getattr(Options(), field) for field in Options.__struct_fields__}
-_DESCRIBED: Final = ("description", "category", "owner", "tags", "labels")
-_RETRY: Final = ("factor", "cap", "jitter", "delays")
-_SPEC: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "umask": lambda mask: f"{mask:03o}",
-    "expect_status": lambda ranges: [f"{first}-{last}" for first, last in ranges],
-}
-"""Fields of a specification that are written in another way than they are kept."""
+_HEAD: Final = only(
+    WORKFLOW_ONLY, "description", "owner", "tags", "enabled", "params", "partial_counts_as", "final_on_cancel"
+)
+_DESCRIBED: Final = only(DESCRIPTION, "description", "category", "owner", "tags", "labels")
 
 
 def write_workflow(workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]) -> Written:
-    """The document of a workflow with these of its schedules. Refused for one that no document can say."""
+    """Return the document of a workflow with these of its schedules. Refuse one that cannot be written as such."""
     problems = [*_problems(spec)]
     if problems:
         raise InvalidWorkflow(workflow_id, problems, cannot="be written as a document", hint=_UNWRITABLE)
-    usual = WorkflowSpec(steps=())
-    plain = ("description", "owner", "tags", "enabled", "params", "partial_counts_as", "final_on_cancel")
     written = {
         "id": workflow_id,
-        **_unusual(spec, usual, plain),
+        **_changed(_HEAD, spec, WorkflowSpec(steps=())),
         **_options(spec.options),
         **({"schedules": [*_schedules(workflow_id, schedules)]} if schedules else {}),
         "steps": [_step(step) for step in spec.steps],
@@ -55,7 +52,7 @@ def write_workflow(workflow_id: str, spec: WorkflowSpec, schedules: Mapping[Sche
 
 
 def public_workflow(document: Written) -> Written:
-    """A document as anybody may see it: with stars for what may be a secret. It cannot be deployed as it is."""
+    """Return a document with stars for values that may be secrets. It cannot be deployed as it is."""
     shown = {name: public_value(name, value) for name, value in document.items()}
     for name in ("steps", "schedules"):
         if name in document:
@@ -64,8 +61,8 @@ def public_workflow(document: Written) -> Written:
 
 
 def _problems(spec: WorkflowSpec) -> Iterator[Problem]:
-    """What cannot be written."""
-    known = {key.name for key in EXECUTION}
+    """Yield the parts that cannot be written."""
+    known = {field.name for field in EXECUTION}
     for name in _options(spec.options).keys() - known:
         yield Problem.error(f"{name} of a workflow has no place in a document", _TO_LEAVE_OUT)
     for step in spec.steps:
@@ -75,7 +72,7 @@ def _problems(spec: WorkflowSpec) -> Iterator[Problem]:
 
 
 def _fields(runner: str) -> set[str]:
-    own = {key.field for key in KIND_KEYS[runner]} if runner in KIND_KEYS else set()
+    own = {field.attribute for field in KIND_FIELDS[runner]} if runner in KIND_FIELDS else set()
     return own | set(AGENT_ARGS if runner == "agent" else ())
 
 
@@ -106,13 +103,14 @@ def _edge(edge: Edge) -> str | Written:
         return edge.parent
     written: Written = {"step": edge.parent, "when": sorted(edge.when)}
     if edge.test is not None:
-        written |= _unusual(edge.test, OutputTest(), edge.test.__struct_fields__)
+        usual = OutputTest()
+        values = {name: getattr(edge.test, name) for name in edge.test.__struct_fields__}
+        written |= {name: value for name, value in values.items() if value != getattr(usual, name)}
     return written
 
 
 def _approval(approval: Approval) -> bool | Written:
-    timeout = {} if approval.timeout is None else {"timeout_sec": _seconds(approval.timeout)}
-    return {**timeout, **_unusual(approval, Approval(), ("default",))} or True
+    return _changed(APPROVAL, approval, Approval()) or True
 
 
 def _definition(job: JobSpec) -> Written:
@@ -121,53 +119,27 @@ def _definition(job: JobSpec) -> Written:
     return {
         "kind": job.kind,
         **inner,
-        **dict(_said(KIND_KEYS[job.runner].keys, job.spec)),
+        **dict(_given(KIND_FIELDS[job.runner], job.spec)),
         **({"args": args} if args else {}),
-        **_unusual(job, JobSpec(kind=job.kind), _DESCRIBED),
+        **_changed(_DESCRIBED, job, JobSpec(kind=job.kind)),
         **_options(job.options),
-        **({} if job.gate is None else _gate(job.gate)),
+        **({} if job.gate is None else _changed((*GATE, TIMEZONE), job.gate, Gate(depends_on=()))),
     }
 
 
-def _said(keys: tuple[Key, ...], spec: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key in keys:
-        if key.field in spec and spec[key.field] is not None:
-            yield key.name, _SPEC.get(key.field, lambda value: value)(spec[key.field])
-
-
-def _gate(gate: Gate) -> Written:
-    usual = Gate(depends_on=())
-    plain = ("depends_on", "on_missing", "on_dep_fail", "partial_counts_as", "timezone")
-    written = _unusual(gate, usual, plain)
-    if gate.window_kind is not usual.window_kind:
-        written["window"] = gate.window_kind
-    spans = {"window_sec": "window", "wait_sec": "wait", "cooldown_sec": "cooldown"}
-    return written | {
-        name: _seconds(getattr(gate, field))
-        for name, field in spans.items()
-        if getattr(gate, field) != getattr(usual, field)
-    }
+def _given(fields: Iterable[Field], spec: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for field in fields:
+        value = spec.get(field.attribute)
+        if value is not None:
+            yield field.name, dict(_given(field.table, value)) if field.table is not None else field.read.write(value)
 
 
 def _options(options: Options) -> Written:
-    """The options that are not as usual, by the names of their keys."""
-    retry, usual = options.retry, Options().retry
-    kept = {field: getattr(options, field) for field in Options.__struct_fields__ if field != "retry"}
-    named = {
-        **{name: value for name, value in kept.items() if value != _USUAL[name]},
-        **_unusual(retry, usual, ("retries",)),
-        **{f"retry_{name}": value for name, value in _unusual(retry, usual, _RETRY).items()},
-        **({"retry_delay": retry.base} if retry.base != usual.base else {}),
-    }
-    if retry.delays:
-        named["retries"] = retry.retries  # a list of pauses alone would mean as many retries
-    return {key.name: _option(key, named[key.field]) for key in OPTIONS if key.field in named}
-
-
-def _option(key: Key, value: Any) -> Any:
-    if not key.name.endswith("_sec"):
-        return value
-    return [_seconds(part) for part in value] if isinstance(value, tuple) else _seconds(value)
+    """Return the options that are not the defaults."""
+    written = _changed(OPTIONS, options, Options())
+    if options.retry.delays:
+        written["retries"] = options.retry.retries  # a list of pauses alone would mean as many retries
+    return written
 
 
 def _schedules(workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -> Iterator[Written]:
@@ -176,17 +148,7 @@ def _schedules(workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -
 
 
 def _schedule(name: str, spec: ScheduleSpec) -> Written:
-    usual = ScheduleSpec(type=spec.type)
-    plain = ("timezone", "user_id", "jitter_mode", "overlap", "catchup", "dst", "dom_dow", "payload")
-    moments = {"start_at": spec.start_at, "end_at": spec.end_at}
-    return {
-        "name": name,
-        **_rule(spec),
-        **_unusual(spec, usual, plain),
-        **{key: to_iso(moment) for key, moment in moments.items() if moment is not None},
-        **({"jitter_ms": spec.jitter} if spec.jitter else {}),
-        **({} if spec.catchup_max_age is None else {"catchup_max_age_sec": _seconds(spec.catchup_max_age)}),
-    }
+    return {"name": name, **_rule(spec), **_changed((*POLICY, PAYLOAD, USER), spec, ScheduleSpec(type=spec.type))}
 
 
 def _rule(spec: ScheduleSpec) -> Written:
@@ -198,13 +160,10 @@ def _rule(spec: ScheduleSpec) -> Written:
         case ScheduleType.MANUAL if not spec.expr:
             return {"manual": True}
         case _:
-            return {"schedule": spec.expr}
+            return {"cron": spec.expr}
 
 
-def _unusual(value: msgspec.Struct, usual: msgspec.Struct, names: tuple[str, ...]) -> Written:
-    """The fields that are not as they would be without saying."""
-    return {name: getattr(value, name) for name in names if getattr(value, name) != getattr(usual, name)}
-
-
-def _seconds(span: Millis) -> int | float:
-    return span // SECOND if span % SECOND == 0 else span / SECOND
+def _changed(fields: Iterable[Field], value: msgspec.Struct, usual: msgspec.Struct) -> Written:
+    """Return the options whose values are not the default ones."""
+    read = {field: attrgetter(field.attribute) for field in fields}
+    return {field.name: field.read.write(get(value)) for field, get in read.items() if get(value) != get(usual)}

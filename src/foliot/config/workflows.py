@@ -4,15 +4,16 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
-from foliot.config.definitions import read_id, read_options, warn_of_workers
 from foliot.config.document import Node
-from foliot.config.keys import EXECUTION, WORKFLOW, WORKFLOW_DEFAULTS
+from foliot.config.jobs import read_id, read_options, warn_of_workers
+from foliot.config.reading import Fields, Reading
 from foliot.config.schedules import NamedSchedule, distinct, workflow_schedules
-from foliot.config.schema import Fields, Reading
 from foliot.config.steps import Around, FileStep, StepReader
 from foliot.domain.deploy.deployment import FILE
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
+from foliot.domain.vocabulary.places import WORKFLOW
+from foliot.domain.vocabulary.workflow import EXECUTION, WORKFLOW_DEFAULTS
 from foliot.domain.workflow.check import check_workflow, warnings_about
 from foliot.domain.workflow.jobs import step_job_id
 from foliot.domain.workflow.spec import WorkflowSpec
@@ -23,7 +24,7 @@ _ABOUT_STEP: Final = re.compile(r'(?:final )?step "(?P<step>[^"]*)"(?P<after> co
 
 
 class FileWorkflow(NamedTuple):
-    """A workflow as a file has it. `spec` is None for one whose steps could not be read."""
+    """A workflow of a file. `spec` is None if its steps could not be read."""
 
     id: JobId
     spec: WorkflowSpec | None
@@ -34,7 +35,7 @@ class FileWorkflow(NamedTuple):
 
     @property
     def jobs(self) -> dict[JobId, Place]:
-        """The names under which its steps run that do something of their own."""
+        """The job names of its steps that are jobs of their own."""
         return {step_job_id(self.id, step.name): place for step, place, *_ in self.steps if step.definition is not None}
 
 
@@ -50,7 +51,7 @@ class WorkflowReader:
         self._reading = reading
 
     def read(self, node: Node) -> FileWorkflow | None:
-        """A workflow, as far as it can be read. What is wrong with its keys has become a problem."""
+        """Return a workflow as far as it can be read, and report the problems of its keys."""
         own = self._reading.table(node, WORKFLOW)
         if not isinstance(node.value, dict):
             return None
@@ -74,7 +75,7 @@ class WorkflowReader:
         return None if None in read else tuple(step for step in read if step is not None)
 
     def _spec(self, fields: Fields, steps: tuple[FileStep, ...]) -> WorkflowSpec:
-        options = read_options(fields, self._reading, keys=EXECUTION)
+        options = read_options(fields, self._reading, options=EXECUTION)
         warn_of_workers(fields, options, self._queues, self._reading)
         return WorkflowSpec(
             steps=tuple(step.step for step in steps),
@@ -90,7 +91,7 @@ class WorkflowReader:
         )
 
     def _check_payloads(self, spec: WorkflowSpec, schedules: tuple[NamedSchedule, ...]) -> None:
-        """The payload of a schedule is what its executions have as parameters."""
+        """Report payloads of schedules that are no parameters of the workflow."""
         for schedule in schedules:
             try:
                 read_params(spec, schedule.spec.payload)
@@ -104,7 +105,7 @@ def report_problems(
     reading: Reading,
     watchable: Collection[JobId] | None = None,
 ) -> None:
-    """Say what is wrong with a workflow as a whole, each problem where its step stands; see `check_workflow`."""
+    """Report the problems of a workflow as a whole, each at its step; see `check_workflow`."""
     if workflow.spec is None:
         return
     try:
@@ -117,7 +118,7 @@ def report_problems(
 
 
 def _place_of(message: str, workflow: FileWorkflow) -> Place:
-    """The last step of the name that a message begins with; the workflow for one that is about all of it."""
+    """Return where the step is written that a message begins with; the workflow for any other message."""
     about = _ABOUT_STEP.match(message)
     if about is not None:
         for written in workflow.steps[::-1]:

@@ -24,7 +24,7 @@ class InvalidCron(InvalidInput):
     code = "invalid_cron"
 
     def __init__(self, message: str, *, expression: str, position: int = 0, hint: str = "") -> None:
-        super().__init__(message, hint=hint, field="cron_expr")
+        super().__init__(message, hint=hint, field="cron")
         self.expression = expression
         self.position = position
 

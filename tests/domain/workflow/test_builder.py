@@ -116,7 +116,7 @@ def test_a_step_may_name_a_job_or_ask_a_person() -> None:
         {"function": "extract"},
         {"job": 3},
         {"approve": 5},
-        {"approve": {"timeout": 5}},
+        {"approve": {"timeot": 5}},
         {"approve": {"timeout_sec": -5}},
         {"approve": {"default": "maybe"}},
     ],

@@ -152,7 +152,7 @@ def gated(*names: str, **fields: Any) -> Step:
     [
         (gated("etl.a"), 'step "a": "etl.a" cannot depend on itself'),
         (gated(), 'step "a": depends_on names 1 to'),
-        (gated("report", wait=-1), 'step "a": wait_sec must be 0 to'),
+        (gated("report", wait=-1), 'step "a": wait must be 0 to'),
         (gated("reprot"), 'step "a": job "reprot" does not exist. Did you mean "report"?'),
     ],
 )

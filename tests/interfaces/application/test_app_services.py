@@ -79,7 +79,7 @@ def test_a_service_does_not_keep_its_application_alive(tmp_path: Path) -> None:
 
 async def test_jobs_and_schedules_can_be_paused_and_resumed(app: Foliot) -> None:
     async with app:
-        await app.schedules.upsert("hourly", job_id="report", cron_expr="@hourly")
+        await app.schedules.upsert("hourly", job_id="report", cron="@hourly")
 
         assert await app.jobs.pause(JobId("report")) == ["hourly"]
         assert (await app.schedules.get("hourly")).paused

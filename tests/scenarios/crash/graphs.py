@@ -66,7 +66,7 @@ def build_graphs(storage: str, effects: Path, seed: int) -> Foliot:
     for name, script in draw_scripts(seed).items():
         app.workflow(_graph(name, script, effects))
     app.workflow(_relay())
-    app.schedule("ticking", GRAPHS[0], cron="*/2 * * * * *", catchup_policy="all", overlap_policy="allow")
+    app.schedule("ticking", GRAPHS[0], cron="*/2 * * * * *", catchup="all", overlap="allow")
     return app
 
 

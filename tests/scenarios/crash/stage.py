@@ -25,7 +25,7 @@ from tests.scenarios.crash.process import APP, FoliotProcess
 PATIENCE: Final = 60.0
 """Seconds after which a condition is given up. Nothing takes that long; a machine may be slow."""
 
-_HASTE: Final = ("--lease", "1", "--poll", "0.1", "--slots", "20")
+_HASTE: Final = ("--lease", "1", "--poll", "0.1", "--concurrency", "20")
 _LOOPS: Final = {False: "asyncio", True: "uvloop"}
 """The event loop, by whether there is a server: both are tried."""
 LEISURE: Final = ("--lease", "30")

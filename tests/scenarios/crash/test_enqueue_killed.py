@@ -22,7 +22,7 @@ async def test_an_acknowledged_run_is_never_lost(stage: Stage) -> None:
     # More may be there: what was saved and never acknowledged.
     assert {run.status for run in await stage.runs_of(told)} == {Status.QUEUED}
 
-    stage.serve("--slots", "500")
+    stage.serve("--concurrency", "500")
 
     assert {run.status for run in await stage.over(told)} == {Status.SUCCESS}
     await stage.quiet()

@@ -86,7 +86,7 @@ async def _die(stage: Stage, point: str) -> list[str]:
     """Ask for something, and let a process die at this point: what is left has no fault, it is only unfinished."""
     asked = [] if point.startswith(AT_THE_START) else await _ask(stage)
     # Whoever has a slot for one run alone always leaves others waiting, which it asks for with the next outcome.
-    slots = ("--slots", "1") if point.startswith("exchange") else ()
+    slots = ("--concurrency", "1") if point.startswith("exchange") else ()
     doomed = stage.serve(*slots, plan="few", fault=point)
     if point.startswith(AT_THE_END):
         await stage.started(doomed)

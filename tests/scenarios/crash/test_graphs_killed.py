@@ -24,7 +24,7 @@ EXECUTIONS: Final = 4
 POINTS: Final = tuple(
     f"{verb}.{side}_commit" for verb in ("open", "settle_trees", "finish", "claim") for side in ("before", "after")
 )
-HASTE: Final = ("--lease", "1", "--poll", "0.1", "--slots", "20")
+HASTE: Final = ("--lease", "1", "--poll", "0.1", "--concurrency", "20")
 APP: Final = "tests.scenarios.crash.graphs_app:app"
 
 
@@ -91,7 +91,7 @@ async def test_twenty_executions_in_several_processes_never_mix(postgres_stage: 
     stage = postgres_stage
     cast = Cast(stage, Random(3))
     await cast.declare()
-    processes = [cast.serve("--slots", "4", "--lease", "30") for _ in range(3)]
+    processes = [cast.serve("--concurrency", "4", "--lease", "30") for _ in range(3)]
     await stage.started(*processes)
 
     executions = [await cast.ask(RELAY) for _ in range(20)]

@@ -58,13 +58,13 @@ class Gate(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise InvalidJob(
                 f'"{job_id}" cannot depend on itself', hint="Leave it out of depends_on.", field="depends_on"
             )
-        for name, span in (("window_sec", self.window), ("wait_sec", self.wait), ("cooldown_sec", self.cooldown)):
+        for name, span in (("window", self.window), ("wait", self.wait), ("cooldown", self.cooldown)):
             if not 0 <= span <= MAX_WINDOW:
                 raise InvalidJob(
-                    f"{name} must be 0 to {MAX_WINDOW // SECOND}, not {span / SECOND:g}",
-                    hint="Give seconds; a year is the most.",
+                    f"{name} must be 0 to {MAX_WINDOW // SECOND} seconds, not {span / SECOND:g}",
+                    hint="A year is the most.",
                     field=name,
                 )
         zone(self.timezone)
         if not self.window and self.window_kind is WindowKind.SLIDING:
-            raise InvalidJob("window_sec must be more than 0", hint="86400 is a day.", field="window_sec")
+            raise InvalidJob("window must be more than 0", hint="86400 seconds are a day.", field="window")

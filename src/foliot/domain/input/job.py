@@ -1,73 +1,62 @@
-"""From the options of a job or a run, in the words people use, to the options used inside."""
+"""From the options of a job or a run to the values used inside."""
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Final
 
-from foliot.domain.input.timing import millis, number
-from foliot.domain.input.words import text, whole_number, word_of
-from foliot.domain.job.job import Delivery
-from foliot.errors import InvalidJob, suggest
+from foliot.domain.gate.spec import Gate
+from foliot.domain.input.keywords import Keywords, as_written, read_keywords
+from foliot.domain.job.job import Options, overlay
+from foliot.domain.vocabulary.job import DEPENDS_ON, GATE, OPTIONS
+from foliot.domain.vocabulary.places import RUN_CALL
+from foliot.domain.vocabulary.schedule import TIMEZONE
+from foliot.errors import InvalidJob
 
-_RETRY: Final = {
-    "retries": "retries",
-    "retry_delay": "base",
-    "retry_factor": "factor",
-    "retry_cap": "cap",
-    "retry_jitter": "jitter",
-    "retry_delays": "delays",
-}
-_PLAIN: Final = ("queue", "priority", "max_concurrent", "concurrency_key", "concurrency_limit", "max_lost")
-_NONE: Final = ("max_concurrent", "concurrency_key")
-KNOWN: Final = (*_RETRY, *_PLAIN, "timeout", "delivery")
+_GATE: Final = (*GATE, TIMEZONE)
 
 
 def job_options(**given: Any) -> dict[str, Any]:
-    """Read options. Only those that were given come back, in the form that `domain.job.job.overlay` takes.
+    """Read and check options. Return only those that were given, in the form that `domain.job.job.overlay` takes."""
+    return checked_overlay(read_keywords(RUN_CALL, given)) if given else {}
 
-    None was not given, except where it says that there is to be no limit and no key.
-    """
-    if not given:
-        return {}
-    for name in given:
-        if name not in KNOWN:
-            hint = suggest(name, KNOWN, otherwise=f"Use: {', '.join(KNOWN)}.")
-            raise InvalidJob(f"option {name[:64]!a} does not exist", hint=hint, field=name[:64])
-    given = {name: value for name, value in given.items() if value is not None or name in _NONE}
-    options: dict[str, Any] = {name: _plain(name, given[name]) for name in _PLAIN if name in given}
-    retry = {field: _retry(name, given[name]) for name, field in _RETRY.items() if name in given}
-    if retry:
-        options["retry"] = _whole(retry)
-    if "timeout" in given:
-        options["timeout"] = millis(given["timeout"], "timeout")
-    if "delivery" in given:
-        options["delivery"] = word_of(Delivery)(given["delivery"], "delivery")
+
+def checked_overlay(read: Keywords) -> dict[str, Any]:
+    """Return the options among what was read; see `option_overlay`. An error names an option as it was written."""
+    options = option_overlay(read)
+    if options:
+        with as_written(read.written):
+            overlay(Options(), options).check()
     return options
 
 
-def _plain(name: str, value: Any) -> Any:
-    if name in ("queue", "concurrency_key"):
-        return None if value is None else text(value, name)
-    return None if value is None else whole_number(value, name)
+def option_overlay(read: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options among what was read, in the form that `domain.job.job.overlay` takes."""
+    options: dict[str, Any] = {}
+    for field in OPTIONS:
+        if field.name in read:
+            group, _, attribute = field.attribute.rpartition(".")
+            (options.setdefault(group, {}) if group else options)[attribute] = read[field.name]
+    if "delays" in options.get("retry", ()):
+        # Pauses without a number of retries mean that many retries.
+        options["retry"].setdefault("retries", len(options["retry"]["delays"]))
+    return options
 
 
-def _retry(name: str, value: Any) -> Any:
-    match name:
-        case "retries":
-            return whole_number(value, name)
-        case "retry_delay" | "retry_cap":
-            return millis(value, name)
-        case "retry_delays":
-            return _delays(name, value)
-        case _:
-            return float(number(value, name))
+def read_gate(read: Keywords) -> Gate | None:
+    """Return the gate among what was read. Without `depends_on` there is none, and its other options are refused."""
+    if DEPENDS_ON.name not in read:
+        alone = next((name for name in read if name in {field.name for field in _GATE}), None)
+        if alone is None:
+            return None
+        name = read.written[alone]
+        hint = 'Name the jobs that it looks at: depends_on=["backup"].'
+        raise InvalidJob(f"{name} means nothing without depends_on", hint=hint, field=name)
+    if twice := [name for name, times in Counter(read[DEPENDS_ON.name]).items() if times > 1]:
+        raise InvalidJob(f'"{twice[0][:64]}" is named twice', hint="Name each job once.", field=DEPENDS_ON.name)
+    return gate_of(read)
 
 
-def _delays(name: str, value: Any) -> list[int]:
-    if not isinstance(value, list | tuple):
-        hint = "Give the pause before each retry: [10, 60, 600]."
-        raise InvalidJob(f"{name} must be a list of pauses, not {type(value).__name__}", hint=hint, field=name)
-    return [millis(delay, name) for delay in value]
-
-
-def _whole(retry: dict[str, Any]) -> dict[str, Any]:
-    """A list of delays without a number of retries means: that many."""
-    return {"retries": len(retry["delays"]), **retry} if "delays" in retry else retry
+def gate_of(read: Mapping[str, Any]) -> Gate:
+    """Return a gate with the options that were read."""
+    given = {field.attribute: read[field.name] for field in _GATE if field.name in read}
+    return Gate(**{**given, DEPENDS_ON.name: tuple(given[DEPENDS_ON.name])})

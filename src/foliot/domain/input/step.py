@@ -1,20 +1,20 @@
-"""From the words of a step, as people write them in Python, to the values used inside."""
+"""From the options of a step in Python to the values used inside."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from foliot.domain.input.timing import millis
-from foliot.domain.input.words import text, word_of
+from foliot.domain.input.keywords import read_keywords
+from foliot.domain.input.words import text
+from foliot.domain.vocabulary.workflow import APPROVAL
 from foliot.domain.workflow.output import OutputTest
-from foliot.domain.workflow.spec import Answer, Approval
-from foliot.errors import InvalidJob, suggest
+from foliot.domain.workflow.spec import Approval
+from foliot.errors import InvalidJob
 
-_APPROVAL: Final = ("timeout_sec", "default")
-_EXAMPLE: Final = 'Write True, or {"timeout_sec": 3600, "default": "reject"}.'
+_EXAMPLE: Final = 'Write True, or {"timeout": "1h", "default": "reject"}.'
 
 
 def read_approval(value: Any) -> Approval | None:
-    """Whether a step asks a person, and what happens if nobody answers in time. No time at all: it waits for ever."""
+    """Return whether a step asks a person, and what happens without an answer in time. No timeout: it waits."""
     match value:
         case None | False:
             return None
@@ -23,26 +23,20 @@ def read_approval(value: Any) -> Approval | None:
         case Approval():
             return value
         case Mapping():
-            return _approval(value)
+            read = read_keywords(APPROVAL, {str(name): item for name, item in value.items()}, within="approve.")
+            return approval_of(read)
     raise InvalidJob(f"approve must be True or a dict, not {type(value).__name__}", hint=_EXAMPLE, field="approve")
 
 
-def _approval(given: Mapping[str, Any]) -> Approval:
-    for name in given:
-        if name not in _APPROVAL:
-            raise InvalidJob(
-                f"approve has no {str(name)[:64]!a}", hint=suggest(str(name), _APPROVAL) or _EXAMPLE, field="approve"
-            )
-    timeout = millis(given.get("timeout_sec") or 0, "timeout_sec")
-    if timeout < 0:
-        raise InvalidJob("timeout_sec must be at least 0", hint="0 waits for ever.", field="approve")
-    return Approval(timeout=timeout or None, default=word_of(Answer)(given.get("default", Answer.REJECT), "default"))
+def approval_of(read: Mapping[str, Any]) -> Approval:
+    """Return an approval with the options that were read."""
+    return Approval(**{field.attribute: read[field.name] for field in APPROVAL if field.name in read})
 
 
 def read_test(
     exit_code: int | Sequence[int], contains: str | None, path: str | None, equals: Mapping[str, Any]
 ) -> OutputTest | None:
-    """What an edge asks about the output of its parent; None when it asks nothing."""
+    """Return what an edge asks about the output of its parent; None if it asks nothing."""
     codes = tuple(exit_code) if isinstance(exit_code, list | tuple) else (exit_code,)
     if any(type(code) is not int for code in codes):
         raise InvalidJob(f"exit_code {exit_code!a} is no number, or list of numbers", hint="Write 3 or [3, 4].")

@@ -42,14 +42,14 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
             )
         if not 1.0 <= self.factor <= 100.0:
             raise InvalidJob(
-                f"retry factor must be 1 to 100, not {self.factor}",
-                hint="1 keeps all delays equal, 2 doubles the delay with each retry.",
+                f"retry_factor must be 1 to 100, not {self.factor}",
+                hint="1 keeps all pauses alike, 2 doubles each further one.",
                 field="retry_factor",
             )
         if not 0.0 <= self.jitter <= 1.0:
             raise InvalidJob(
-                f"retry jitter must be 0 to 1, not {self.jitter}",
-                hint="0.1 changes each delay by up to 10 percent.",
+                f"retry_jitter must be 0 to 1, not {self.jitter}",
+                hint="0.1 makes a pause up to a tenth shorter or longer.",
                 field="retry_jitter",
             )
 

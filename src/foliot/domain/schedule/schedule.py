@@ -257,15 +257,15 @@ def _check_numbers(spec: ScheduleSpec) -> None:
         )
     if not 0 <= spec.jitter <= MAX_JITTER:
         raise InvalidSchedule(
-            f"jitter_ms must be 0 to {MAX_JITTER}, not {spec.jitter}",
-            hint="Give milliseconds, at most one day.",
-            field="jitter_ms",
+            f"jitter must be 0 to {MAX_JITTER // SECOND} seconds, not {spec.jitter / SECOND:g}",
+            hint="Use at most a day.",
+            field="jitter",
         )
     if spec.catchup_max_age is not None and not 0 <= spec.catchup_max_age <= MAX_AGE:
         raise InvalidSchedule(
-            f"catchup_max_age_sec must be 0 to {MAX_AGE // SECOND}, not {spec.catchup_max_age // SECOND}",
-            hint="Leave it out to catch up ticks of any age.",
-            field="catchup_max_age_sec",
+            f"catchup_max_age must be 0 to {MAX_AGE // SECOND} seconds, not {spec.catchup_max_age // SECOND}",
+            hint="Leave it out to make up for ticks of any age.",
+            field="catchup_max_age",
         )
 
 
@@ -280,7 +280,7 @@ def check_times(spec: ScheduleSpec) -> None:
     """Raise InvalidSchedule if a duration or a moment is out of range. Cron expressions are not checked."""
     match spec.type:
         case ScheduleType.INTERVAL:
-            _check_integer(spec.expr, 1, MAX_INTERVAL // SECOND, "interval_sec")
+            _check_integer(spec.expr, 1, MAX_INTERVAL // SECOND, "every")
         case ScheduleType.ONCE:
             _check_integer(spec.expr, 0, LATEST, "at")
         case ScheduleType.CRON | ScheduleType.MANUAL:
@@ -296,7 +296,7 @@ def _check_integer(text: str, least: int, most: int, what: str) -> None:
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else None
     if number is None or not least <= number <= most:
         raise InvalidSchedule(
-            f"{what} must be {least} to {most}, not {text[:32]!a}", hint="Write it in digits.", field="schedule_expr"
+            f"{what} must be {least} to {most}, not {text[:32]!a}", hint="Write it in digits.", field=what
         )
 
 
@@ -337,7 +337,7 @@ def _check_jitter(spec: ScheduleSpec, rule: Rule, first: Instant) -> None:
     period = min((b - a for a, b in pairwise(fires)), default=None)
     if period is not None and spec.jitter * 2 > period:
         raise InvalidSchedule(
-            f"jitter_ms {spec.jitter} is more than half of the {period} ms between two fires",
-            hint=f"Use at most {period // 2}.",
-            field="jitter_ms",
+            f"jitter of {spec.jitter / SECOND:g} s is more than half of the {period / SECOND:g} s between two fires",
+            hint=f"Use at most {period / 2 / SECOND:g} s.",
+            field="jitter",
         )

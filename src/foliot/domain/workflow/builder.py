@@ -5,45 +5,38 @@
     etl.step("load", load, payload={"day": "{{ params.day }}"}).after("extract")
     etl.step("cleanup", shell="./cleanup.sh").final()
 
-Graph, templates and definitions are checked when the workflow is registered, all at once; here only what is no step
-at all is refused.
+Graph, templates and definitions are checked when the workflow is registered, all at once; here each step is read by the
+table of options.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, Unpack
 
 from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
-from foliot.domain.input.gate import take_gate
-from foliot.domain.input.job import job_options
+from foliot.domain.input.job import checked_overlay, job_options, read_gate
+from foliot.domain.input.keywords import Keywords, read_keywords
 from foliot.domain.input.step import read_approval, read_test
-from foliot.domain.input.words import PartialAs, text, word_of
+from foliot.domain.input.typed import RunOptions, StepOptions
+from foliot.domain.input.words import text
 from foliot.domain.job.job import JobSpec, Options, overlay
 from foliot.domain.job.kinds.http import read_command
+from foliot.domain.vocabulary.field import only
+from foliot.domain.vocabulary.job import PARTIAL
+from foliot.domain.vocabulary.places import STEP_CALL, STEP_KINDS, STEP_SPEC
+from foliot.domain.vocabulary.readers import read_named, word_of
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition, Conditions
 from foliot.domain.workflow.jobs import step_job_id
 from foliot.domain.workflow.spec import Approval, Edge, Step, StepOverlap, WorkflowSpec
 from foliot.errors import InvalidJob, suggest
 
-_KINDS: Final = {"shell": "shell", "argv": "shell", "call": "python", "http": "http", "agent": "agent"}
-_FIELDS: Final = {"shell": "command", "argv": "argv", "call": "call", "agent": "prompt"}
-_SPEC: Final[tuple[str, ...]] = (
-    "env",
-    "working_dir",
-    "stdin",
-    "headers",
-    "body",
-    "limits",
-    "user",
-    "output_cap",
-    "output",
-)
-"""What may be said about the job of a step besides its options."""
+_SPEC: Final = only(STEP_CALL, *STEP_SPEC)
+_OVERLAP: Final = word_of(StepOverlap)
 
 
 class Workflow:
-    """Steps and what they wait for, in the making."""
+    """A workflow that is being built: steps, and what they wait for."""
 
     def __init__(
         self,
@@ -51,9 +44,9 @@ class Workflow:
         *,
         description: str = "",
         params: Mapping[str, Any] | None = None,
-        partial_counts_as: str = "success",
+        partial_counts_as: Literal["success", "failed"] = "success",
         final_on_cancel: bool = False,
-        **options: Any,
+        **options: Unpack[RunOptions],
     ) -> None:
         self.id = text(id, "id")
         self.functions: dict[str, Callable[..., Any]] = {}
@@ -64,7 +57,7 @@ class Workflow:
             description=description,
             params=_params(params),
             options=overlay(Options(), job_options(**options)),
-            partial_counts_as=word_of(PartialAs)(partial_counts_as, "partial_counts_as"),
+            partial_counts_as=read_named(PARTIAL.read, partial_counts_as, PARTIAL.name, InvalidJob),
             final_on_cancel=final_on_cancel,
             source="app",
         )
@@ -81,48 +74,53 @@ class Workflow:
         job: str | None = None,
         approve: Approval | Mapping[str, Any] | bool = False,
         payload: Any = None,
-        overlap: str = StepOverlap.ALLOW,
-        **work: Any,
+        overlap: Literal["allow", "skip", "queue"] = "allow",
+        **options: Unpack[StepOptions],
     ) -> "StepBuilder":
         """Add a step: a function, a job that exists (`job=`), a question to a person (`approve=`), or a job of its own:
-        `shell=`, `argv=`, `call="module:function"`, `http=`, `agent=`, with the options of a job and its `env`,
-        `working_dir`, `stdin`, `headers`, `body`, `limits`, `user`, `output_cap` and `output`. With
-        `depends_on` and the other words of a gate it looks at other jobs before it begins, as a job would.
-        `approve={"timeout_sec": 3600, "default": "approve"}` says what happens when nobody answers."""
+        `shell=`, `argv=`, `call="module:function"`, `http=` or `agent=`.
+
+        A step that is a job of its own has the options of a job, also those of a gate (`depends_on`). A step that names
+        a job may give `env`, `stdin`, `headers` and `body` anew. `approve={"timeout": "1h", "default": "approve"}` says
+        what happens without an answer in time.
+        """
         asked = read_approval(approve)
         if function is not None and (job is not None or asked is not None):
             raise _surplus(name, ["a function"])
-        definition = self._definition(name, function, work) if job is None and asked is None else None
-        given = {key: work.pop(key) for key in _SPEC if job is not None and key in work}
-        if work:
-            raise _surplus(name, work)
+        work = read_keywords(STEP_CALL, options)
+        is_own = job is None and asked is None
+        allowed = {field.name for field in _SPEC} if job is not None else set()
+        if not is_own and work.keys() - allowed:
+            raise _surplus(name, (work.written[key] for key in work if key not in allowed))
         self._steps.append(
             Step(
                 name=text(name, "name"),
                 job=None if job is None else JobId(text(job, "job")),
-                definition=definition,
+                definition=self._definition(name, function, work) if is_own else None,
                 approval=asked,
                 payload=payload,
-                overlap=word_of(StepOverlap)(overlap, "overlap"),
-                spec=given,
+                overlap=read_named(_OVERLAP, overlap, "overlap", InvalidJob),
+                spec={} if is_own else work.fill(_SPEC),
             )
         )
         return StepBuilder(self, len(self._steps) - 1)
 
-    def _definition(self, name: str, function: Callable[..., Any] | None, work: dict[str, Any]) -> JobSpec:
-        """Reads what the step does, and takes it out of `work`."""
-        spec = {key: work.pop(key) for key in _SPEC if key in work}
-        named = [key for key in _KINDS if key in work]
+    def _definition(self, name: str, function: Callable[..., Any] | None, work: Keywords) -> JobSpec:
+        named = [key for key in STEP_KINDS if key in work]
         if len(named) + (function is not None) != 1:
             raise InvalidJob(
                 f'step "{name}" does {len(named) + (function is not None)} things',
-                hint=f"Give a function, or one of job, approve, {', '.join(_KINDS)}.",
+                hint=f"Give a function, or one of job, approve, {', '.join(STEP_KINDS)}.",
                 field="step",
             )
         kind, done = ("python", self._handler(name, function)) if function is not None else _work(named[0], work)
-        gate = take_gate(work)
-        options = job_options(**{key: work.pop(key) for key in list(work)})
-        return JobSpec(kind=kind, spec={**done, **spec}, options=overlay(Options(), options), gate=gate, source="app")
+        return JobSpec(
+            kind=kind,
+            spec={**done, **work.fill(_SPEC)},
+            options=overlay(Options(), checked_overlay(work)),
+            gate=read_gate(work),
+            source="app",
+        )
 
     def _handler(self, name: str, function: Callable[..., Any]) -> dict[str, Any]:
         if not callable(function):
@@ -140,7 +138,7 @@ class Workflow:
 
 
 class StepBuilder:
-    """One step of a workflow, to say what it waits for. `step` goes on with the next one."""
+    """One step of a workflow, to say what it waits for. `step` adds the next one."""
 
     def __init__(self, workflow: Workflow, place: int) -> None:
         self.workflow = workflow
@@ -155,25 +153,35 @@ class StepBuilder:
         path: str | None = None,
         **equals: Any,
     ) -> "StepBuilder":
-        """Wait for `parent` and follow when it has come to one of the conditions: success (if none is named), failure,
-        skipped or complete. With `exit_code`, `contains`, or `path` and `equals`, its output must fit as well."""
+        """Run after `parent` if its result is one of the conditions: success (if none is named), failure, skipped or
+        complete. With `exit_code`, `contains`, or `path` and `equals`, its output must match as well."""
         test = read_test(exit_code, contains, path, equals)
         edge = Edge(parent=text(parent, "parent"), when=read_conditions(conditions), test=test)
         self.workflow._change(self._place, after=(*self.workflow._edges(self._place), edge))
         return self
 
     def final(self) -> "StepBuilder":
-        """Run last, once, whatever the others have come to."""
+        """Run last, once, whatever the results of the other steps."""
         self.workflow._change(self._place, is_final=True)
         return self
 
-    def step(self, name: str, function: Callable[..., Any] | None = None, **work: Any) -> "StepBuilder":
+    def step(
+        self,
+        name: str,
+        function: Callable[..., Any] | None = None,
+        *,
+        job: str | None = None,
+        approve: Approval | Mapping[str, Any] | bool = False,
+        payload: Any = None,
+        overlap: Literal["allow", "skip", "queue"] = "allow",
+        **options: Unpack[StepOptions],
+    ) -> "StepBuilder":
         """Add the next step to the same workflow."""
-        return self.workflow.step(name, function, **work)
+        return self.workflow.step(name, function, job=job, approve=approve, payload=payload, overlap=overlap, **options)
 
 
 def whole_workflow(given: Workflow | StepBuilder) -> Workflow:
-    """A chain of calls ends with its last step; what was meant is all of them."""
+    """Return the workflow that was given, or the workflow of the step that a chain of calls ends with."""
     if isinstance(given, StepBuilder):
         return given.workflow
     if not isinstance(given, Workflow):
@@ -183,7 +191,7 @@ def whole_workflow(given: Workflow | StepBuilder) -> Workflow:
 
 
 def read_conditions(words: Sequence[str]) -> Conditions:
-    """Conditions by their names, or by those of trigger rules that say the same about every parent."""
+    """Return conditions by their names, or by the names of trigger rules that apply to every parent alike."""
     read: set[Condition] = set()
     for word in words or (Condition.SUCCESS,):
         if word in TRIGGER_RULES:
@@ -199,9 +207,9 @@ def read_conditions(words: Sequence[str]) -> Conditions:
     return frozenset(read)
 
 
-def _work(key: str, work: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    value = work.pop(key)
-    return _KINDS[key], read_command(value) if key == "http" else {_FIELDS[key]: value}
+def _work(key: str, work: Keywords) -> tuple[str, dict[str, Any]]:
+    kind, field = STEP_KINDS[key]
+    return kind, read_command(work[key]) if kind == "http" else {field: work[key]}
 
 
 def _params(given: Mapping[str, Any] | None) -> dict[str, Any]:

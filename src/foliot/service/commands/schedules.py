@@ -5,10 +5,12 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
-from foliot.domain.input.schedule import read_schedule
+from foliot.domain.input.keywords import as_written, read_keywords
+from foliot.domain.input.schedule import schedule_of
+from foliot.domain.input.typed import UpsertOptions
 from foliot.domain.input.words import flag, text
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import check_name
@@ -16,6 +18,7 @@ from foliot.domain.run.payload import encode_payload
 from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.memoize import memoize_by_spec
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical, expiry_error
+from foliot.domain.vocabulary.places import UPSERT_CALL
 from foliot.errors import FoliotError, InvalidInput, InvalidSchedule, NotFound, RowUnreadable, shown
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
@@ -58,16 +61,18 @@ class ScheduleService:
         self._queries = ScheduleQueries(storage, clock)
 
     async def upsert(
-        self, schedule_id: str | None = None, *, paused: bool | None = None, **fields: Any
+        self, schedule_id: str | None = None, *, paused: bool | None = None, **options: Unpack[UpsertOptions]
     ) -> UpsertedSchedule:
-        """Create or change one schedule; see `domain.input.schedule.read_schedule` for the fields.
+        """Create or change one schedule. It starts the job `job_id` or the workflow `workflow_id`.
 
         A paused schedule stays paused unless `paused` is False. Pausing and changing are two writes, in the order that
         prevents unwanted fires between them; only a new schedule exists for an instant before it is paused.
         """
         _check_types(schedule_id, paused)
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
-        prepared = await self.prepare({chosen: read_schedule(fields)})
+        read = read_keywords(UPSERT_CALL, options, InvalidSchedule)
+        with as_written(read.written):
+            prepared = await self.prepare({chosen: schedule_of(read, read.written, source="api")})
         if paused:
             with suppress(RowUnreadable):
                 await self._storage.definitions.pause_schedules([chosen], paused=True)

@@ -18,7 +18,7 @@ _AROUND: Final = 60
 
 @click.command("next")
 @click.argument("expression")
-@click.option("--tz", help="IANA time zone. Default: UTC.")
+@click.option("--timezone", "--tz", help="IANA time zone. Default: UTC.")
 @click.option("-n", "--count", default=5, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
 @click.option("--from", "start", help="Start at this time instead of now: 2026-03-29T00:00Z.")
 @click.option(
@@ -37,7 +37,7 @@ _AROUND: Final = 60
 @json_option("one object")
 def command(
     expression: str,
-    tz: str | None,
+    timezone: str | None,
     count: int,
     start: str | None,
     dst: cron.Dst,
@@ -48,7 +48,7 @@ def command(
     """Show what EXPRESSION means and when it fires next."""
     now = datetime.now(UTC) if start is None else parse_moment(start)
     try:
-        compiled = cron.compile(expression, tz, dst=dst, dom_dow=dom_dow, key=key, anchor=now)
+        compiled = cron.compile(expression, timezone, dst=dst, dom_dow=dom_dow, key=key, anchor=now)
     except InvalidCron as error:
         _point_at(error.expression, error.position)
         raise

@@ -126,7 +126,7 @@ def _take_descriptors(settings: Settings) -> None:
     found = take_descriptors(settings.slots)
     if Role.WORKER in settings.roles and found.allowed < found.wanted:
         hint = (
-            f"Allow {found.wanted} open files (ulimit -Hn, LimitNOFILE= of systemd), or use --slots "
+            f"Allow {found.wanted} open files (ulimit -Hn, LimitNOFILE= of systemd), or use --concurrency "
             f"{max(found.slots, 1)}. Without a free one, a run waits until another run ends."
         )
         log.warning("few_descriptors", extra={"allowed": found.allowed, "slots": settings.slots, "hint": hint})

@@ -24,7 +24,7 @@ _LONGEST_NAME: Final = 200
 def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that serve and worker share. Times are seconds, with fractions."""
     options = (
-        click.option("--slots", type=click.IntRange(1, 100_000), help="Concurrent runs. Default: 100."),
+        click.option("--concurrency", type=click.IntRange(1, 100_000), help="Concurrent runs. Default: 100."),
         click.option("--queue", "queues", multiple=True, help="Queue to work on; may be repeated. Default: default."),
         click.option(
             "--lease",
@@ -35,7 +35,7 @@ def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "--poll", type=seconds_within(0.01, _HOUR), help="Longest pause of a loop in seconds. Default: 1."
         ),
         click.option(
-            "--grace",
+            "--misfire-grace",
             type=seconds_within(0.01, _DAY),
             help="Seconds that a tick may be late and still be on time. Default: 5.",
         ),
@@ -64,11 +64,11 @@ def node_settings(configuration: Configuration, given: Mapping[str, Any], roles:
         label=_label(given["name"] or server.name),
         roles=roles or [Role(word) for word in server.roles],
         queues=_queues(given["queues"]) or server.queues,
-        slots=given["slots"] or server.slots,
+        slots=given["concurrency"] or server.slots,
         scheduler=replace(
             server.scheduler,
             tick=_millis(given["poll"]) or server.scheduler.tick,
-            grace=_millis(given["grace"]) or server.scheduler.grace,
+            grace=_millis(given["misfire_grace"]) or server.scheduler.grace,
         ),
         lease=_millis(given["lease"]) or server.lease,
         poll=poll,

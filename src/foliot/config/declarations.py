@@ -1,4 +1,4 @@
-"""All jobs and workflows of all files, as one set: each name once, and whatever one names of others there."""
+"""All jobs and workflows of all files as one set: each name once, and every name that is used exists."""
 
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -6,10 +6,9 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from foliot.config.document import Node
-from foliot.config.gates import circles, dependency_nodes
-from foliot.config.jobs import FileJob, JobReader
+from foliot.config.jobs import FileJob, JobReader, dependency_nodes, gate_cycles
+from foliot.config.reading import Fields, Found, Reading
 from foliot.config.schedules import NamedSchedule
-from foliot.config.schema import Fields, Found, Reading
 from foliot.config.steps import UNREADABLE
 from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problems
 from foliot.domain.deploy.deployment import FILE, Declared
@@ -24,7 +23,7 @@ _SOME_WORKFLOW: Final = JobSpec(kind=GRAPH)
 
 
 class Sources(NamedTuple):
-    """The tables to be read, and what is read into them from elsewhere."""
+    """The tables to be read, and what applies to all of them."""
 
     jobs: Iterable[Node]
     workflows: Iterable[Node]
@@ -56,7 +55,7 @@ class _Found(NamedTuple):
 
 
 def read_declared(sources: Sources, reading: Reading) -> Declared:
-    """What the files want stored. It is complete only if no error was found on the way."""
+    """Return what the files declare. It is complete only if no error was found."""
     found = _read(sources, reading)
     _refuse_twins(found, reading)
     _check_gates(found, reading)
@@ -85,7 +84,7 @@ def _refuse_twins(found: _Found, reading: Reading) -> None:
     """Jobs, workflows and steps share one space of names."""
     ids = [*(one.id for one in found.jobs), *(one.id for one in found.workflows), *(name for name, _ in found.steps)]
     if len(set(ids)) == len(ids):
-        return  # and nobody asks where they stand
+        return  # looking up the places takes time
     first: dict[JobId, tuple[str, Place]] = {}
     for what, name, place in _names(found):
         other, there = first.setdefault(name, (what, place))
@@ -111,14 +110,14 @@ def _check_gates(found: _Found, reading: Reading) -> None:
         for name, node in dependency_nodes(gate, written)
     ]
     _check_needs(needs, found, reading)
-    for circle in circles({job_id: gate for job_id, (gate, _) in gates.items()}):
+    for cycle in gate_cycles({job_id: gate for job_id, (gate, _) in gates.items()}):
         hint = 'None of them begins, unless one has on_missing = "run" or is triggered another way.'
-        place = gates[JobId(circle[0])][1].place
-        reading.problems.warning(place, f"these jobs depend on each other: {' -> '.join(circle)}", hint)
+        place = gates[JobId(cycle[0])][1].place
+        reading.problems.warning(place, f"these jobs depend on each other: {' -> '.join(cycle)}", hint)
 
 
 def _check_needs(needs: Iterable[tuple[JobId, JobId, Node]], found: _Found, reading: Reading) -> None:
-    """Which job needs which other, and where that is written."""
+    """Report jobs that a job needs and that do not exist. `needs`: the job, the needed job, where that is written."""
     names = {*found.specs, *(workflow.id for workflow in found.workflows), *(name for name, _ in found.steps)}
     unread = {job.id: job for job in found.jobs if job.spec is None}
     for job_id, name, node in needs:
@@ -126,7 +125,7 @@ def _check_needs(needs: Iterable[tuple[JobId, JobId, Node]], found: _Found, read
             message = f'job "{name}" is left out, so nothing can depend on it'
             reading.problems.error(node.place, message, "Leave it out of depends_on as well.")
         elif name not in names and name not in unread:
-            _report_stranger(name, names - {job_id}, node.place, reading)
+            _report_missing(name, names - {job_id}, node.place, reading)
 
 
 def _gates_of_steps(found: _Found) -> Iterator[tuple[JobId, tuple[Gate, Found]]]:
@@ -136,9 +135,9 @@ def _gates_of_steps(found: _Found) -> Iterator[tuple[JobId, tuple[Gate, Found]]]
                 yield step_job_id(workflow.id, step.name), (step.definition.gate, written)
 
 
-def _report_stranger(name: str, known: Collection[str], place: Place, reading: Reading) -> None:
-    """A job that only nearly has the name of one here is a slip. Another one may be stored by somebody else: whether it
-    is, is seen when the file is applied, and refused then."""
+def _report_missing(name: str, known: Collection[str], place: Place, reading: Reading) -> None:
+    """Report a job that is not in these files: an error if another job has a similar name, else a warning, because it
+    may be stored by an application or a person. Applying the file checks that."""
     near = suggest(name, known)
     if near:
         reading.problems.error(place, f"job {name[:64]!a} does not exist", near)
@@ -148,12 +147,12 @@ def _report_stranger(name: str, known: Collection[str], place: Place, reading: R
 
 
 def _check_steps(found: _Found, reading: Reading) -> None:
-    """What is wrong with each workflow as a whole, and steps that name what cannot be a step."""
+    """Report the problems of each workflow as a whole, and steps that name what cannot be a step."""
     left_out = {job.id for job in found.jobs if job.is_later}
-    stand_ins = {job.id: UNREADABLE for job in found.jobs if job.spec is None}
-    stand_ins |= {workflow.id: _SOME_WORKFLOW for workflow in found.workflows}
+    substitutes = {job.id: UNREADABLE for job in found.jobs if job.spec is None}
+    substitutes |= {workflow.id: _SOME_WORKFLOW for workflow in found.workflows}
     taken = {name for name, _ in found.steps} | {workflow.id for workflow in found.workflows}
-    # A name that is taken twice has been told of already, and so has a job that cannot be read.
+    # A name that is used twice, or a job that cannot be read, has been reported already.
     others = {name: spec for name, spec in found.specs.items() if name not in taken}
     for workflow in found.workflows:
         for step, place, *_ in workflow.steps:
@@ -162,37 +161,38 @@ def _check_steps(found: _Found, reading: Reading) -> None:
                 reading.problems.error(place, message, "Name a job.")
         named = {step.step.job for step in workflow.steps if step.step.job is not None}
         report_problems(
-            workflow, ChainMap({name: stand_ins[name] for name in named & stand_ins.keys()}, others), reading
+            workflow, ChainMap({name: substitutes[name] for name in named & substitutes.keys()}, others), reading
         )
 
 
 def _renames(found: _Found, reading: Reading) -> dict[JobId, JobId]:
-    """Former id -> id."""
+    """Return former id -> id."""
     renames: dict[JobId, JobId] = {}
     taken: dict[JobId, str] = {}
     places: dict[str, Place] = {}
     those: list[tuple[str, FileJob | FileWorkflow]] = [("job", job) for job in found.jobs]
     those += [("workflow", workflow) for workflow in found.workflows]
     for what, one in those:
-        was = one.fields.get("was")
-        if was is None:
+        former = one.fields.get("renamed_from")
+        if former is None:
             continue
-        if was.value == one.id:
-            reading.problems.error(was.place, f"was names the {what} itself", "Name its former id, or leave it out.")
-        elif was.value in renames:
-            message = f'{taken[was.value]} was "{was.value[:64]}" already'
-            reading.problems.error(was.place, message, "The history of one thing goes to one other thing.")
+        if former.value == one.id:
+            hint = "Name its former id, or leave it out."
+            reading.problems.error(former.place, f"renamed_from names the {what} itself", hint)
+        elif former.value in renames:
+            message = f'{taken[former.value]} is renamed from "{former.value[:64]}" already'
+            reading.problems.error(former.place, message, "Use a former id in one place only.")
         else:
-            renames[JobId(was.value)] = one.id
-            taken[JobId(was.value)] = f'{what} "{one.id}"'
-            places[one.id] = was.place
+            renames[JobId(former.value)] = one.id
+            taken[JobId(former.value)] = f'{what} "{one.id}"'
+            places[one.id] = former.place
     _refuse_swaps(renames, places, reading)
     return renames
 
 
 def _refuse_swaps(renames: Mapping[JobId, JobId], places: Mapping[str, Place], reading: Reading) -> None:
-    """Ids that change places. What they are called after that is what they were called before: whether it has been done
-    cannot be told, and the file, applied again, would change them back."""
+    """Refuse ids that change places. After the change the ids are the same as before: applying the file again would
+    change them back."""
     for cycle in islice(find_cycles({new: [old] for old, new in renames.items()}), MOST_CYCLES):
         hint = "Give one of them a third id first, apply the file, and then give it the id that it is to have."
         message = f"these ids cannot change places at once: {' -> '.join(cycle)}"

@@ -1,0 +1,111 @@
+"""Which options stand where: in a file, in a document, in a call."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from foliot.domain.vocabulary.field import Field, Schema, only, union, without
+from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
+from foliot.domain.vocabulary.kind import AGENT_ARGS, HOMES, KIND_FIELDS
+from foliot.domain.vocabulary.readers import TABLES, TEXT, TEXTS
+from foliot.domain.vocabulary.schedule import NAME, PAYLOAD, POLICY, RULE, TARGET, TIMEZONE, USER
+from foliot.domain.vocabulary.server import OUTBOUND, QUEUE, RETENTION, SERVER, STORAGE
+from foliot.domain.vocabulary.workflow import STEP_ONLY, STEP_WORK, WHEN, WORKFLOW_ONLY
+
+_PAUSED: Final = {"paused": "Pausing is not part of a definition. Use: foliot pause, foliot resume."}
+
+# -- files and documents
+
+OF_KINDS: Final = union(*(schema.fields for schema in HOMES.values()))
+_JOB: Final = union(IDENTITY, DESCRIPTION, OPTIONS, RULE, POLICY, GATE, OF_KINDS)
+_EACH_ITS_OWN: Final = (
+    *("id", "renamed_from", "name", "description", "schedules", "command", "argv", "url", "call", "prompt"),
+    *("depends_on", "inner_kind"),
+    *(field.name for field in RULE),
+)
+JOB: Final = Schema(*_JOB, owner="[[jobs]]", hints=_PAUSED)
+DEFAULTS: Final = Schema(*without(_JOB, *_EACH_ITS_OWN), owner="[defaults]", hints=_PAUSED)
+SCHEDULE: Final = Schema(NAME, *RULE, *POLICY, PAYLOAD, owner="[[jobs.schedules]]", hints=_PAUSED)
+WORKFLOW: Final = Schema(*WORKFLOW_ONLY, *WHEN, owner="[[workflows]]", hints={**_PAUSED, "payload": "Use params."})
+WORKFLOW_SCHEDULE: Final = Schema(*SCHEDULE, USER, owner="[[workflows.schedules]]", hints=_PAUSED)
+TRIGGER: Final = Schema(
+    Field("type", TEXT, "What starts the workflow."), *WORKFLOW_SCHEDULE, owner="[[workflows.triggers]]", hints=_PAUSED
+)
+"""A schedule by the name that graphs of other systems have for it."""
+SCHEDULE_BASED: Final = "schedule_based"
+STEP: Final = Schema(*union(STEP_WORK, STEP_ONLY), owner="[[workflows.steps]]", hints={"id": "Use name."})
+SECTIONS: Final[Mapping[str, Schema]] = {
+    "server": SERVER,
+    "storage": STORAGE,
+    "queue": QUEUE,
+    "defaults": DEFAULTS,
+    "retention": RETENTION,
+    "outbound": OUTBOUND,
+}
+LATER_SECTIONS: Final = ("chains", "github", "grimoire")
+_IN_FILE: Final = {
+    "include": "Further files, as patterns: `*`, `?`, `**`. They are read in order of their names and hold `[[jobs]]`,"
+    " `[[workflows]]` and `include`, nothing else.",
+    "server": "How the server behaves.",
+    "storage": "Where the database is.",
+    "queue": "How workers hear of work.",
+    "defaults": "What holds for every job.",
+    "retention": "How long things are kept.",
+    "outbound": "Which addresses jobs may call.",
+    "jobs": "The jobs.",
+    "workflows": "The workflows.",
+    **dict.fromkeys(LATER_SECTIONS, "Arrives with a later version; a warning says so."),
+}
+INCLUDE: Final = Schema(Field("include", TEXTS, _IN_FILE["include"], "[]"))
+ROOT: Final = Schema(*(Field(name, TABLES, doc, is_literal=True) for name, doc in _IN_FILE.items()), owner="the file")
+FILE_PLACES: Final = (JOB, SCHEDULE, WORKFLOW, STEP, SERVER, STORAGE, RETENTION, OUTBOUND)
+
+# -- calls
+
+_DESCRIBED: Final = without(DESCRIPTION, "labels")
+_JOB_CALL: Final = (*_DESCRIBED, *OPTIONS, *GATE, TIMEZONE)
+RUN_CALL: Final = Schema(*OPTIONS, owner="a run")
+"""`app.enqueue`, and what `Workflow` says about its executions."""
+JOB_CALL: Final = Schema(*_JOB_CALL, owner="a job")
+"""`app.job`"""
+_NAMED_BY_ARGUMENT: Final = ("command", "argv", "url", "method", "call", "prompt", "args")
+KIND_CALLS: Final[Mapping[str, Schema]] = {
+    kind: Schema(
+        *_JOB_CALL,
+        *without(schema, *_NAMED_BY_ARGUMENT),
+        *(AGENT_ARGS if kind == "agent" else ()),
+        owner=f"a job of kind {kind}",
+    )
+    for kind, schema in KIND_FIELDS.items()
+}
+"""`app.shell`, `app.http`, `app.call`, `app.agent`"""
+_PAUSED_IN_CODE: Final = dict.fromkeys(
+    ("paused", "enabled"),
+    "A definition does not say whether it is paused: use app.schedules.pause, or app.schedules.upsert(paused=True).",
+)
+SCHEDULE_CALL: Final = Schema(*RULE, *POLICY, PAYLOAD, owner="a schedule", hints=_PAUSED_IN_CODE)
+"""`app.schedule`"""
+UPSERT_CALL: Final = Schema(*SCHEDULE_CALL, *TARGET, owner="a schedule", hints=_PAUSED_IN_CODE)
+"""`app.schedules.upsert`"""
+STEP_KINDS: Final[Mapping[str, tuple[str, str]]] = {
+    "shell": ("shell", "command"),
+    "argv": ("shell", "argv"),
+    "call": ("python", "call"),
+    "http": ("http", "command"),
+    "agent": ("agent", "prompt"),
+}
+"""What a step in Python does: argument -> kind of job, and its field."""
+_STEP_DOES: Final = (
+    Field("shell", TEXT, "A command line for `/bin/sh`."),
+    Field("argv", TEXTS, "A program and its arguments, without a shell."),
+    Field("call", TEXT, "`module:function`, called in a process of its own."),
+    Field("http", TEXT, "A URL, `POST https://...`, or a request as a JSON object."),
+    Field("agent", TEXT, "A prompt for a command-line assistant."),
+)
+STEP_SPEC: Final = (
+    *("env", "working_dir", "stdin", "headers", "body", "limits", "user", "output_cap", "output"),
+    *("umask", "kill_after"),
+)
+"""What a step in Python may say about its job besides its options."""
+STEP_CALL: Final = Schema(*_STEP_DOES, *only(OF_KINDS, *STEP_SPEC), *OPTIONS, *GATE, TIMEZONE, owner="a step")
+"""`Workflow.step`"""
+CALL_PLACES: Final = (JOB_CALL, *KIND_CALLS.values(), SCHEDULE_CALL, UPSERT_CALL, STEP_CALL)

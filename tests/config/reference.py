@@ -1,0 +1,135 @@
+"""The tables of docs/reference/configuration.md, made from the table of options.
+
+python -m tests.config.reference    writes them into the page
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from foliot.config.environment import SHORT
+from foliot.domain.vocabulary import kind, server, workflow
+from foliot.domain.vocabulary.field import Field, without
+from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
+from foliot.domain.vocabulary.places import (
+    DEFAULTS,
+    INCLUDE,
+    JOB,
+    LATER_SECTIONS,
+    ROOT,
+    SECTIONS,
+    TRIGGER,
+)
+from foliot.domain.vocabulary.readers import TABLES
+from foliot.domain.vocabulary.schedule import NAME, PAYLOAD, POLICY, RULE
+
+PAGE = Path(__file__).parents[2] / "docs/reference/configuration.md"
+HEAD = "| key | type | default | meaning |\n|---|---|---|---|\n"
+ALIASES = "Other spellings"
+ENVIRONMENT = "Environment"
+
+
+def besides(fields: Iterable[Field], others: Iterable[Field]) -> tuple[Field, ...]:
+    return without(fields, *(field.name for field in others))
+
+
+def in_file(field: Field) -> Field:
+    if field.name == "include":
+        return next(iter(INCLUDE))
+    is_table = field.name in (*SECTIONS, *LATER_SECTIONS) and field.name != "chains"
+    return field._replace(read=TABLES._replace(words="table")) if is_table else field
+
+
+TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
+    "The file": tuple(map(in_file, ROOT)),
+    "`[server]`": server.SERVER.fields,
+    "`[storage]`": server.STORAGE.fields,
+    "`[queue]`": server.QUEUE.fields,
+    "`[retention]`": server.RETENTION.fields,
+    "`[outbound]`": server.OUTBOUND.fields,
+    "`[[jobs]]`": (*IDENTITY, *DESCRIPTION),
+    "When it runs": (*RULE, *POLICY),
+    "How its runs are handled": OPTIONS,
+    "Processes: `shell`, `python`, `agent`": kind.PROCESS,
+    "`limits`": kind.LIMITS.fields,
+    "`shell`": besides(kind.KIND_FIELDS["shell"], kind.PROCESS),
+    "`http`": kind.KIND_FIELDS["http"].fields,
+    "`python`": besides(kind.KIND_FIELDS["python"], kind.PROCESS),
+    "`agent`": besides(kind.KIND_FIELDS["agent"], kind.PROCESS),
+    "`args`": kind.ARGS.fields,
+    "Gates": (*GATE, kind.INNER_KIND),
+    "Kinds that arrive later": kind.LATER_KINDS["fanout"].fields,
+    "`[[jobs.schedules]]`": (NAME, PAYLOAD),
+    "`[[workflows]]`": workflow.WORKFLOW_ONLY,
+    "`[[workflows.steps]]`": workflow.STEP_ONLY,
+    "`after`": workflow.EDGE.fields,
+    "`approve`": workflow.APPROVAL.fields,
+}
+"""Heading -> the options in its table."""
+
+
+def table(fields: Iterable[Field]) -> str:
+    return HEAD + "".join(row(field) for field in fields)
+
+
+def row(field: Field) -> str:
+    default = f"`{field.default}` " if field.default else ""
+    return f"| `{field.name}` | {field.read.words} | {default}| {field.doc} |\n"
+
+
+def all_fields() -> tuple[Field, ...]:
+    return (*(field for fields in TABLES_OF_PAGE.values() for field in fields), *TRIGGER)
+
+
+def aliases() -> str:
+    """The table of other spellings: one row for each alias."""
+    found = {
+        alias.name: (field.name, "" if alias.read is None else "milliseconds")
+        for field in all_fields()
+        for alias in field.aliases
+    }
+    rows = (
+        f"| `{alias}` | `{name}` | {unit or ('seconds' if alias.endswith('_sec') else '')} |\n".replace("|  |", "| |")
+        for alias, (name, unit) in sorted(found.items())
+    )
+    return "| spelling | key | a number is in |\n|---|---|---|\n" + "".join(rows)
+
+
+def variables() -> str:
+    """The table of variables with a short name."""
+    rows = []
+    for variable, (section, name) in SHORT.items():
+        field = SECTIONS[section].find(name)
+        assert field is not None
+        unit = ", in milliseconds" if name.endswith("_ms") else ""
+        rows.append(f"| `{variable}` | `[{section}] {field.name}`{unit} |\n")
+    return "| variable | key |\n|---|---|\n" + "".join(rows)
+
+
+def not_in_defaults() -> list[str]:
+    return [field.name for field in JOB if field.name not in DEFAULTS]
+
+
+def wanted() -> dict[str, str]:
+    """Heading -> the table that stands below it."""
+    tables = {heading: table(fields) for heading, fields in TABLES_OF_PAGE.items()}
+    return {**tables, ALIASES: aliases(), ENVIRONMENT: variables()}
+
+
+def text_under(heading: str, page: str) -> str:
+    found = re.search(rf"(?ms)^##+ {re.escape(heading)}$(.*?)(?=^##|\Z)", page)
+    assert found is not None, f"the page has no section {heading}"
+    return found[1]
+
+
+def written(page: str) -> str:
+    """The page with its tables made anew."""
+    for heading, rows in wanted().items():
+        before = text_under(heading, page)
+        after = re.sub(r"(?m)(?:^\|.*\n)+", rows.replace("\\", r"\\"), before, count=1)
+        page = page.replace(before, after)
+    return page
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text()))
