@@ -1,32 +1,40 @@
-"""The tables of docs/reference/configuration.md, made from the table of options.
+"""The tables of options in docs/reference, made from the table of options.
 
-python -m tests.config.reference    writes them into the page
+python -m tests.config.reference    writes them into the pages
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from foliot.config.environment import SHORT
 from foliot.domain.vocabulary import kind, server, workflow
-from foliot.domain.vocabulary.field import Field, without
+from foliot.domain.vocabulary.field import Field, Schema, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.places import (
     DEFAULTS,
     INCLUDE,
     JOB,
+    JOB_CALL,
+    KIND_CALLS,
     LATER_SECTIONS,
     ROOT,
+    RUN_CALL,
+    SCHEDULE_CALL,
     SECTIONS,
+    STEP_CALL,
     TRIGGER,
+    UPSERT_CALL,
 )
 from foliot.domain.vocabulary.readers import TABLES
 from foliot.domain.vocabulary.schedule import NAME, PAYLOAD, POLICY, RULE
 
 PAGE = Path(__file__).parents[2] / "docs/reference/configuration.md"
+PYTHON_PAGE = PAGE.with_name("python.md")
 HEAD = "| key | type | default | meaning |\n|---|---|---|---|\n"
 ALIASES = "Other spellings"
 ENVIRONMENT = "Environment"
+OPTIONS_OF_CALLS = "Options"
 
 
 def besides(fields: Iterable[Field], others: Iterable[Field]) -> tuple[Field, ...]:
@@ -106,6 +114,30 @@ def variables() -> str:
     return "| variable | key |\n|---|---|\n" + "".join(rows)
 
 
+CALLS: dict[str, tuple[Schema, str]] = {
+    "`app.enqueue`, `app.enqueue_many`, `Workflow`": (RUN_CALL, ""),
+    "`app.job`": (JOB_CALL, "`app.enqueue`"),
+    "`app.call`": (KIND_CALLS["python"], "`app.job`"),
+    "`app.shell`": (KIND_CALLS["shell"], "`app.call`"),
+    "`app.agent`": (KIND_CALLS["agent"], "`app.shell`"),
+    "`app.http`": (KIND_CALLS["http"], "`app.job`"),
+    "`Workflow.step`": (STEP_CALL, "`app.enqueue`"),
+    "`app.schedule`": (SCHEDULE_CALL, ""),
+    "`app.schedules.upsert`": (UPSERT_CALL, "`app.schedule`"),
+}
+"""Calls -> their options, and the call whose options are among them."""
+
+
+def calls() -> str:
+    """The table of the options of each call."""
+    rows = []
+    for call, (schema, base) in CALLS.items():
+        known = next((fields for name, (fields, _) in CALLS.items() if base and name.startswith(base)), ())
+        names = ", ".join(f"`{field.name}`" for field in besides(schema, known))
+        rows.append(f"| {call} | {f'those of {base}, and ' if base else ''}{names} |\n")
+    return "| Call | Options |\n|---|---|\n" + "".join(rows)
+
+
 def not_in_defaults() -> list[str]:
     return [field.name for field in JOB if field.name not in DEFAULTS]
 
@@ -122,9 +154,9 @@ def text_under(heading: str, page: str) -> str:
     return found[1]
 
 
-def written(page: str) -> str:
+def written(page: str, tables: Mapping[str, str]) -> str:
     """The page with its tables made anew."""
-    for heading, rows in wanted().items():
+    for heading, rows in tables.items():
         before = text_under(heading, page)
         after = re.sub(r"(?m)(?:^\|.*\n)+", rows.replace("\\", r"\\"), before, count=1)
         page = page.replace(before, after)
@@ -132,4 +164,5 @@ def written(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text()))
+    PAGE.write_text(written(PAGE.read_text(), wanted()))
+    PYTHON_PAGE.write_text(written(PYTHON_PAGE.read_text(), {OPTIONS_OF_CALLS: calls()}))

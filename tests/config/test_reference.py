@@ -12,8 +12,16 @@ from foliot.domain.job.kinds import KINDS, read_spec
 from foliot.domain.vocabulary.places import CALL_PLACES, JOB, SECTIONS, STEP, WORKFLOW
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
+from tests.config.reference import (
+    OPTIONS_OF_CALLS,
+    PYTHON_PAGE,
+    TABLES_OF_PAGE,
+    calls,
+    not_in_defaults,
+    text_under,
+    wanted,
+)
 from tests.config.reference import PAGE as PATH
-from tests.config.reference import TABLES_OF_PAGE, not_in_defaults, text_under, wanted
 
 PAGE = PATH.read_text()
 ROW = re.compile(r"(?m)^\| (?P<names>`[^|]+) \| (?P<type>[^|]*) \|(?P<default>[^|]*)\|[^|]*\|$")
@@ -33,6 +41,10 @@ def rows(heading: str) -> Iterator[Row]:
 @for_each("heading", wanted())
 def test_every_table_of_the_page_is_that_of_the_options(heading: str) -> None:
     assert wanted()[heading] in text_under(heading, PAGE), REMAKE
+
+
+def test_the_page_of_the_library_lists_the_options_of_each_call() -> None:
+    assert calls() in text_under(OPTIONS_OF_CALLS, PYTHON_PAGE.read_text()), REMAKE
 
 
 def test_every_table_of_the_page_is_checked() -> None:

@@ -114,7 +114,7 @@ def test_variables_of_the_server_are_plain_text(monkeypatch: pytest.MonkeyPatch)
 def test_two_triggers_of_one_name_are_both_shown() -> None:
     trigger = {"type": "schedule_based", "name": "b", "cron_expr": "@daily"}
 
-    with pytest.raises(InvalidDocument, match=r"\$\.triggers\[1\]: .* The first stands at \$\.triggers\[0\]\."):
+    with pytest.raises(InvalidDocument, match=r"\$\.triggers\[1\]: .* The first one is at \$\.triggers\[0\]\."):
         read({"id": "etl", "steps": [{"name": "a", "command": "x"}], "triggers": [trigger, trigger]})
 
 

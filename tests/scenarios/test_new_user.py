@@ -138,7 +138,7 @@ def test_what_only_a_restart_changes_is_said(place: Place) -> None:
     place.file.write_text(QUIET)
 
     with place.serve() as server:
-        place.file.write_text(f"[server]\nslots = 3\n{QUIET}")
+        place.file.write_text(f"[server]\nconcurrency = 3\n{QUIET}")
         server.send(signal.SIGHUP)
 
         assert server.saw("restart_needed")["sections"] == "server"

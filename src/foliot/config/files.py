@@ -29,7 +29,7 @@ _IN_LINE: Final = re.compile(r" \(at line (?P<line>\d+), column \d+\)$")
 _LONG_NUMBER: Final = re.compile(r"(?<=[=\[,\s+-])[0-9][0-9_]{500,}")
 _AT_END: Final = " (at end of document)"
 _PASSING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-"""What is wrong with this process or this machine, not with a file."""
+"""Errors of this process or this machine, not of a file."""
 _ANY_DEPTH: Final = "**"
 _UNREADABLE: Final = "Give this user the right to read it, or name another file."
 
@@ -41,7 +41,7 @@ class Files(NamedTuple):
     paths: tuple[Path, ...]
     blank: tuple[Path, ...]
     directories: tuple[Path, ...]
-    """As patterns: the directories in which an include looks, whether they are there or not."""
+    """As patterns: the directories that an include searches, whether they exist or not."""
 
 
 def read_files(path: Path, reading: Reading) -> Files:
@@ -53,7 +53,7 @@ def read_files(path: Path, reading: Reading) -> Files:
 
 
 def find_files(path: Path, environ: Mapping[str, str]) -> Files:
-    """The same, where what is wrong is of no interest."""
+    """Find a file and what it includes; their problems are ignored."""
     try:
         return read_files(path, Reading(environ, Problems(), Instant(0)))
     except InvalidInput:
@@ -61,7 +61,7 @@ def find_files(path: Path, environ: Mapping[str, str]) -> Files:
 
 
 class _Search:
-    """One passage through a file and its includes, in the order in which they are named."""
+    """One pass over a file and its includes, in the order in which they are named."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
@@ -72,7 +72,7 @@ class _Search:
         self.directories: set[Path] = set()
 
     def read(self, path: Path, asked_from: Place, depth: int = 0) -> None:
-        """Read a file unless it has been read before: files that include each other are no trouble."""
+        """Read a file unless it has been read before: files may include each other."""
         real = Path(os.path.realpath(path))  # unlike Path.resolve it does not mind links in a circle
         if real in self._seen:
             return
@@ -113,7 +113,7 @@ class _Search:
             self.read(Path(document.name).parent / match, place, depth)
 
     def _unlisted(self, error: OSError, place: Place) -> None:
-        # An error: if it were none, whatever is defined there would be taken for deleted.
+        # Not a warning: the jobs that are defined there would be taken for deleted.
         if error.errno in _PASSING:
             raise error
         hint = "Give this user the right to list it, or leave it out of include."
@@ -131,13 +131,13 @@ class _Search:
 
 
 def _literal(directory: Path) -> Path:
-    """A pattern for just this one."""
+    """Return a pattern that matches only this directory."""
     return Path(glob.escape(str(directory)))
 
 
 def read_text(path: Path) -> str:
-    """The text of a regular file of bounded size. InvalidInput says why it cannot be read; OSError, that this process
-    has not what it takes just now."""
+    """Return the text of a regular file of bounded size. InvalidInput: it cannot be read. OSError: this process has no
+    descriptor or memory left."""
     shown = ascii(str(path)[-128:])
     try:
         content = _read_bytes(path)
@@ -176,7 +176,7 @@ def _check_regular(path: Path, status: os.stat_result) -> None:
 
 
 def parse(text: str, path: Path, problems: Problems) -> Document | None:
-    """A document of a file's text, or None and a problem."""
+    """Return the document of a file's text; None if it is not TOML, which is reported."""
     name = str(path)
     try:
         tree = tomllib.loads(text)
@@ -194,7 +194,7 @@ def parse(text: str, path: Path, problems: Problems) -> Document | None:
 
 
 def _syntax(name: str, text: str, message: str) -> tuple[Place, str, str]:
-    """Where and what the parser complains about."""
+    """Return the place, message and hint for an error of the parser."""
     found = _IN_LINE.search(message)
     line = int(found["line"]) if found else text.count("\n") + 1 if message.endswith(_AT_END) else 1
     fact = _IN_LINE.sub("", message).removesuffix(_AT_END)
@@ -202,7 +202,7 @@ def _syntax(name: str, text: str, message: str) -> tuple[Place, str, str]:
 
 
 def _long_number(name: str, text: str) -> tuple[Place, str, str]:
-    """The one thing that Python refuses to read although it is TOML."""
+    """Return the place, message and hint for a number that is TOML but too long for Python."""
     found = _LONG_NUMBER.search(text)
     line = text.count("\n", 0, found.start()) + 1 if found else 1
     most = sys.get_int_max_str_digits()
@@ -210,7 +210,7 @@ def _long_number(name: str, text: str) -> tuple[Place, str, str]:
 
 
 def sections(documents: tuple[Document, ...], name: str) -> Iterator[Node]:
-    """The tables of that name, of all documents."""
+    """Yield the tables of that name, of all documents."""
     for document in documents:
         if name in document.tree:
             yield Node(document.tree, document).child(name)
@@ -246,7 +246,7 @@ def _follow(root: Path, base: str, parts: tuple[str, ...]) -> Iterator[str]:
 
 
 def _descend(root: Path, base: str, above: frozenset[str]) -> Iterator[str]:
-    """A directory and all below it. A link that leads back up is not followed."""
+    """Yield a directory and all below it. A link to a directory above is not followed."""
     real = os.path.realpath(root / base)
     if real in above:
         return

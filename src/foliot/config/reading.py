@@ -119,7 +119,7 @@ def _last_name(place: Place) -> str:
 
 
 def read_value(reader: Reader, value: Any) -> Any:
-    """Read a value of a file. Where any JSON value may stand, the moments of TOML become text."""
+    """Read a value of a file. In a field that takes any JSON value, the moments of TOML become text."""
     return reader.read(_plain(value) if reader.is_json else value)
 
 

@@ -142,7 +142,7 @@ def distinct(schedules: Iterable[NamedSchedule], reading: Reading) -> Iterator[N
     seen: dict[ScheduleId, NamedSchedule] = {}
     for schedule in schedules:
         if schedule.id in seen:
-            hint = f"The first stands at {seen[schedule.id].place}. Give each a name of its own."
+            hint = f"The first one is at {seen[schedule.id].place}. Give each a name of its own."
             name = schedule.id.rpartition(":")[2]
             reading.problems.error(schedule.place, f'there are two schedules named "{name}"', hint)
         seen.setdefault(schedule.id, schedule)

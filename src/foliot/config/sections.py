@@ -33,7 +33,7 @@ def server_settings(fields: Fields, reading: Reading) -> ServerSettings:
     for name in _SERVED_LATER:
         if name in fields:
             message = "the HTTP server arrives with a later version; this is kept for it"
-            reading.problems.warning(fields[name].place, message, "Let it stand, or leave it out until then.")
+            reading.problems.warning(fields[name].place, message, "Keep it, or leave it out until then.")
     for queue in fields.value("queues", ()):
         _check(reading, fields, "queues", lambda name=queue: check_name("queue", name))
     for name in ("roles", "queues"):

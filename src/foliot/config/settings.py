@@ -52,7 +52,7 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
 
 
 class QueueSettings(Struct, frozen=True, kw_only=True):
-    """Where workers hear of work. `storage`: from the database itself."""
+    """How workers are notified of work. `storage`: by the database itself."""
 
     url: str = "storage"
 
@@ -78,7 +78,7 @@ class OutboundSettings(Struct, frozen=True, kw_only=True):
 
 
 class Configuration(Struct, frozen=True, kw_only=True):
-    """Everything that a file and its includes say, with the environment laid over it."""
+    """Everything in a file and its includes, with the environment over it."""
 
     server: ServerSettings = ServerSettings()
     storage: str = DEFAULT_STORAGE
@@ -90,18 +90,18 @@ class Configuration(Struct, frozen=True, kw_only=True):
     files: tuple[Path, ...] = ()
     """Every file that was read, the main one first."""
     blank: tuple[Path, ...] = ()
-    """Those of them in which nothing was written when they were read."""
+    """Those of them that were empty."""
     watched: tuple[Path, ...] = ()
     """The directories in which files may appear that an include would find, as patterns."""
 
 
 class Loaded(NamedTuple):
-    """What came of reading a configuration. None when there are errors; the problems say which."""
+    """The result of reading a configuration. It is None if one of the problems is an error."""
 
     configuration: Configuration | None
     problems: tuple[Problem, ...] = ()
     storage: str | None = None
-    """Where the database is, as far as that can be told, whatever else is wrong."""
+    """The URL of the database if it is known, also where the rest has errors."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:

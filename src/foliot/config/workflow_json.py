@@ -114,7 +114,7 @@ def _hidden(node: Node) -> Iterator[tuple[Place, str, str]]:
         for child in node.children():
             yield from _hidden(child)
     elif is_hidden(str(node.path[-1]), node.value):
-        yield node.place, "this value was hidden", f"Give the value itself where {HIDDEN} stands."
+        yield node.place, "this value was hidden", f"Give the value itself in place of {HIDDEN}."
 
 
 def _document(workflow: FileWorkflow, spec: WorkflowSpec, problems: Problems) -> WorkflowDocument:

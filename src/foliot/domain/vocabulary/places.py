@@ -1,4 +1,4 @@
-"""Which options stand where: in a file, in a document, in a call."""
+"""Where each option can be given: in a file, in a document, in a call."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -47,7 +47,7 @@ _IN_FILE: Final = {
     " `[[workflows]]` and `include`, nothing else.",
     "server": "How the server behaves.",
     "storage": "Where the database is.",
-    "queue": "How workers hear of work.",
+    "queue": "How workers are notified of work.",
     "defaults": "What holds for every job.",
     "retention": "How long things are kept.",
     "outbound": "Which addresses jobs may call.",

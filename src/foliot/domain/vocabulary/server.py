@@ -141,7 +141,7 @@ QUEUE: Final = Schema(
     Field(
         "url",
         TEXT,
-        "`storage`: workers hear of work from the database. Others arrive with a later version.",
+        "`storage`: workers are notified by the database. Others arrive with a later version.",
         '"storage"',
     ),
     owner="[queue]",

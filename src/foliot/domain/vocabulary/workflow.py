@@ -46,7 +46,7 @@ EDGE: Final = Schema(
 )
 APPROVAL: Final = Schema(
     TIMEOUT.means("How long to wait for an answer. `0`: for ever."),
-    Field("default", word_of(Answer), "What happens when nobody has answered in time.", '"reject"'),
+    Field("default", word_of(Answer), "What happens without an answer in time.", '"reject"'),
     owner="approve",
 )
 STEP_ONLY: Final = (
