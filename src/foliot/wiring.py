@@ -38,9 +38,8 @@ from foliot.domain.workflow.document import WorkflowDocument
 from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.plan import APPROVAL_KIND
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.engine.coordinator.progress import ProgressListener, ignore_progress
 from foliot.engine.node import Node
-from foliot.engine.settings import Parts, Settings
+from foliot.engine.settings import Parts, ProgressListener, Settings, ignore_progress
 from foliot.errors import DriverMissing, InvalidInput, InvalidWorkflow, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
