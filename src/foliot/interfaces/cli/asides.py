@@ -16,9 +16,9 @@ from foliot.interfaces.logs import facts_of
 _WORDS: Final[Mapping[str, str]] = {
     "job_unreadable": "{error}",
     "workflow_unreadable": "{error}",
-    "job_left_behind": 'job "{job}" was not deleted: it cannot be read, and may be no step of workflow "{workflow}"',
+    "job_kept": 'job "{job}" was not deleted: it cannot be read, and may be no step of workflow "{workflow}"',
     "dependencies_unreadable": "the dependencies between jobs were left as they are: {error}",
-    "schedule_is_over": 'schedule "{schedule}": {problem}. {hint}',
+    "schedule_ended": 'schedule "{schedule}": {problem}. {hint}',
 }
 """Events that a command may meet, in a sentence. Others are said by their name and facts."""
 _ENGINE: Final = "foliot.engine"
