@@ -1,6 +1,6 @@
-"""Joins the parts. The only place that knows every adapter; a new one is a new line in a table here.
+"""Connects all parts. The only module that knows every adapter: a new adapter is a new line in a table here.
 
-Adapters are imported when they are asked for: a program that uses SQLite never loads another driver.
+Adapters are imported on first use: a program that uses SQLite never loads another driver.
 """
 
 import os
@@ -38,9 +38,8 @@ from foliot.domain.workflow.document import WorkflowDocument
 from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.plan import APPROVAL_KIND
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.engine.coordinator.progress import ProgressListener, ignore_progress
 from foliot.engine.node import Node
-from foliot.engine.settings import Parts, Settings
+from foliot.engine.settings import Parts, ProgressListener, Settings, ignore_progress
 from foliot.errors import DriverMissing, InvalidInput, InvalidWorkflow, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
@@ -74,10 +73,10 @@ STORAGES: Final[Mapping[str, Adapter]] = {
 }
 
 BACKUPS: Final[Mapping[str, Adapter]] = {"sqlite": Adapter("foliot.adapters.storage.sqlite.backup:back_up")}
-"""Databases that we copy ourselves; a server comes with tools of its own."""
+"""Databases that `foliot backup` can copy; a database server has its own tools."""
 
 TREES: Final[Mapping[str, TreeKind]] = {kind.name: kind for kind in (WorkflowKind(),)}
-"""Kinds of jobs whose runs are opened as trees."""
+"""The kinds of jobs whose runs are opened as trees."""
 
 OpenStorage = Callable[..., Awaitable[Storage]]
 
@@ -98,14 +97,14 @@ BackUp = Callable[[str, Path, Callable[[int, int], None]], Awaitable[list[Path]]
 
 
 class RunnerPolicy(NamedTuple):
-    """What runners may let jobs use."""
+    """What jobs are allowed to use."""
 
     outbound: OutboundPolicy = OPEN
-    """Addresses, for http jobs."""
+    """The addresses that http jobs may call."""
     places: Sequence[Path] | None = None
-    """Directories in which isolated Python jobs look for modules first; None: the current one."""
+    """The first directories on the module path of isolated Python jobs; None: the current directory."""
     sandbox_policy: SandboxPolicy = ANYTHING
-    """Accounts and modules, for jobs that name one."""
+    """The accounts and modules that jobs may name."""
 
 
 UNRESTRICTED: Final = RunnerPolicy()
@@ -113,7 +112,7 @@ UNRESTRICTED: Final = RunnerPolicy()
 
 async def open_services(url: str, clock: Clock | None = None, *, create: bool = True) -> Services:
     storage = await open_storage(url, clock or SystemClock(), create=create)
-    # Asked of the system each time: a child that was forked must not repeat the ids of its parent.
+    # Random bits come from the system each time: a forked child must not repeat the ids of its parent.
     return build_services(storage, storage.clock, IdSource(lambda: secrets.randbits(80)))
 
 
@@ -177,22 +176,22 @@ class JsonDocuments:
 
 
 async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storage:
-    """Open the database that a URL names: sqlite:///relative.db, sqlite:////absolute.db or postgresql://...
+    """Open the database at a URL: sqlite:///relative.db, sqlite:////absolute.db or postgresql://...
 
-    What is not there is created, what is old brought up to date. Unless `create`: then both are refused, as they are.
+    A missing database is created, and an old schema is upgraded. Without `create`, both are refused.
     """
     opener = cast(OpenStorage, _load(*_adapter(url)))
     return await opener(url, clock=clock, faults=fault_points(), create=create)
 
 
 def _adapter(url: str) -> tuple[str, Adapter]:
-    """The scheme of a URL and the storage for it."""
+    """Return the scheme of a URL and the adapter for it."""
     text(url, "storage", InvalidInput)
     scheme = url.partition("://")[0]
     adapter = STORAGES.get(scheme) if "://" in url else None
     if adapter is None:
         raise InvalidInput(
-            f"storage {public_url(url)[:128]!a} names no known database",
+            f"storage {public_url(url)[:128]!a} is not a supported database",
             hint=suggest(scheme, STORAGES, otherwise="Use sqlite:///foliot.db or postgresql://user@host/database."),
             field="storage",
         )
@@ -200,11 +199,11 @@ def _adapter(url: str) -> tuple[str, Adapter]:
 
 
 async def back_up(url: str, target: Path, progress: Callable[[int, int], None]) -> list[Path]:
-    """Copy the database that a URL names, as it is at one moment. Nothing is overwritten; the new files come back."""
+    """Copy the database at a URL in one consistent state and return the new files. Never overwrites a file."""
     scheme, _ = _adapter(url)
     if scheme not in BACKUPS:
         raise InvalidInput(
-            f"foliot backup copies files, and {scheme} is a server",
+            f"foliot backup copies files, but {scheme} is a server",
             hint="Use its own tools: pg_dump and pg_restore.",
             field="storage",
         )
@@ -218,7 +217,7 @@ def build_node(
     launcher: RunLauncher | None = None,
     listener: ProgressListener = ignore_progress,
 ) -> Node:
-    """A node on these services. With a launcher of the application's, workflows are started by it."""
+    """Build a node on these services. If the application has a launcher, that starts its workflows."""
     parts = Parts(
         storage=services.storage,
         queue=StorageQueue(services.storage),
@@ -240,7 +239,7 @@ def build_runners(
     threads: int,
     policy: RunnerPolicy = UNRESTRICTED,
 ) -> dict[str, Runner]:
-    """A runner for each kind of job."""
+    """Build a runner for each kind of job."""
     handlers = {name: Handler.of(function) for name, function in functions.items()}
     sandbox_policy = policy.sandbox_policy
     isolated = IsolatedCalls(places=policy.places, sandbox_policy=sandbox_policy)
@@ -255,16 +254,16 @@ def build_runners(
 
 
 class Descriptors(NamedTuple):
-    """Files that this process may have open at once."""
+    """How many files this process may have open, and how many it needs."""
 
     allowed: int
     wanted: int
     slots: int
-    """Runs that fit into what is allowed."""
+    """How many concurrent runs the allowed number is enough for."""
 
 
 def take_descriptors(slots: int) -> Descriptors:
-    """Allow this process as many as the system does; what its jobs start may have no more than before."""
+    """Raise the limit of open files of this process to the system's maximum. Processes of jobs keep the old limit."""
     allowed = raise_limit()
     return Descriptors(
         allowed,
@@ -278,7 +277,7 @@ def node_label() -> str:
 
 
 def fault_points() -> Callable[[str], None]:
-    """Crash points for tests, named by FOLIOT_FAULT; refused where FOLIOT_ENV says production."""
+    """Return the fault points for tests, set by FOLIOT_FAULT. Refused if FOLIOT_ENV is production."""
     if "FOLIOT_FAULT" not in os.environ:
         return lambda name: None
     module = import_module("foliot.adapters.faults")

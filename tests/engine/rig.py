@@ -17,7 +17,7 @@ from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.schedule.tick_run import launch_job
 from foliot.domain.tree.kind import TreeKind
 from foliot.engine.coordinator.role import CoordinatorRole
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.node import build_worker
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import Parts, Settings
@@ -168,7 +168,7 @@ class Rig:
 
     async def settle(self) -> None:
         """Trees go on, as far as they can without another attempt."""
-        while await self.coordinator.settler.round() == AT_ONCE:
+        while await self.coordinator.settler.round() == IMMEDIATELY:
             pass
 
     async def work_off(self, turns: int = 50) -> None:

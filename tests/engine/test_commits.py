@@ -17,7 +17,7 @@ from foliot import Foliot, Workflow
 from foliot.adapters.storage.postgres import open_postgres
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.ids import IdSource
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.settings import Settings
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
@@ -85,7 +85,7 @@ async def test_a_slot_that_becomes_free_during_a_claim_is_filled_at_once(storage
     rests = [await rig.consumer.round() for _ in range(2)]
     await ease()
 
-    assert rests[0] == AT_ONCE
+    assert rests[0] == IMMEDIATELY
     assert last in rig.stage.under_way
 
 

@@ -10,7 +10,7 @@ from foliot.adapters.queue.memory import MemoryQueue
 from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.run.run import Status
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.storage import Storage
 from foliot.ports.work import Exchanged
 from foliot.testing.builders import a_claim, succeeded
@@ -33,12 +33,12 @@ async def test_a_storage_elsewhere_is_asked_for_half_the_slots_and_at_once_for_t
     await rig.heartbeat.round()
 
     first = await rig.consumer.round()
-    started = rig.consumer.unfinished
+    started = rig.consumer.running_count
     second = await rig.consumer.round()
     await ease()
 
-    assert (first, started) == (AT_ONCE, 3)
-    assert second != AT_ONCE
+    assert (first, started) == (IMMEDIATELY, 3)
+    assert second != IMMEDIATELY
     assert rig.stage.under_way == runs[:5]
 
 
@@ -138,7 +138,7 @@ async def test_an_outcome_that_came_too_late_is_logged(
 
     await rig.consumer.round()
 
-    assert [record.__dict__["tokens"] for record in caplog.records if record.message == "finish_stale"] == [
+    assert [record.__dict__["tokens"] for record in caplog.records if record.message == "finishes_discarded"] == [
         [late.token]
     ]
     assert rig.finisher.backlog == 0
@@ -208,7 +208,7 @@ async def test_the_second_claim_loop_rests_until_more_is_ready(remote: Rig) -> N
     runs = [await remote.enqueue() for _ in range(6)]
     await remote.heartbeat.round()
 
-    assert [await first.round(), await second.round(), await second.round()] == [AT_ONCE, None, None]
+    assert [await first.round(), await second.round(), await second.round()] == [IMMEDIATELY, None, None]
     await ease()
     assert not second.wake.is_set()
     remote.stage.end(runs[0])
@@ -313,8 +313,8 @@ async def test_hints_that_lead_to_nothing_are_followed_by_the_next_at_once(broke
     run_id = await brokered.enqueue()
     await queue.announce("default", [RunId("0" * 26)] * 3 + [run_id])
 
-    assert await brokered.consumer.round() == AT_ONCE
-    assert await brokered.consumer.round() == AT_ONCE
+    assert await brokered.consumer.round() == IMMEDIATELY
+    assert await brokered.consumer.round() == IMMEDIATELY
     assert await brokered.consumer.round() == SECOND
     await ease()
 
@@ -327,7 +327,7 @@ async def test_a_single_hint_that_leads_to_nothing_is_followed_by_another_look_a
     await brokered.heartbeat.round()
     await queue.announce("default", [RunId("0" * 26)])
 
-    assert await brokered.consumer.round() == AT_ONCE
+    assert await brokered.consumer.round() == IMMEDIATELY
     assert await brokered.consumer.round() == SECOND
 
 
@@ -419,7 +419,7 @@ async def test_a_claim_that_is_answered_after_the_lease_has_run_out_starts_nothi
         answer = await exchange(*asked, **given)
         clock.advance(LEASE)
         if has_joined_anew:
-            await rig.heartbeat._join()
+            await rig.heartbeat._register()
         return answer
 
     monkeypatch.setattr(storage.work, "exchange", answer_late)

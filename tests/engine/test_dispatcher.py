@@ -8,7 +8,7 @@ from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
 from foliot.domain.run.outcome import Failure, Reason
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import Status
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.scheduler import dispatcher as dispatcher_module
 from foliot.engine.scheduler.dispatcher import ANNOUNCE_AGAIN, ANNOUNCED_PER_SLOT
 from foliot.ports.storage import Storage
@@ -57,7 +57,7 @@ async def test_a_full_batch_is_followed_by_the_next_at_once(rig: Rig, monkeypatc
         await rig.enqueue(delay=SECOND)
     rig.clock.advance(SECOND)
 
-    assert await rig.dispatcher.round() == AT_ONCE
+    assert await rig.dispatcher.round() == IMMEDIATELY
     assert await rig.dispatcher.round() == SECOND
 
 

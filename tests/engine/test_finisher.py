@@ -8,7 +8,7 @@ import pytest
 
 from foliot.domain.ids import Token
 from foliot.domain.run.lease import Finish
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.worker.finisher import BATCH, Finisher
 from foliot.ports.work import Work
 from foliot.testing.builders import a_claim, succeeded
@@ -72,7 +72,7 @@ async def test_outcomes_that_arrive_during_a_write_go_with_the_next(store: Store
     finisher.add(third)
 
     store.gate.set()
-    assert await writing == AT_ONCE
+    assert await writing == IMMEDIATELY
     await finisher.round()
 
     assert store.batches == [[first], [second, third]]
@@ -95,7 +95,7 @@ async def test_no_batch_grows_without_bound(store: Store, finisher: Finisher) ->
     for _ in range(BATCH + 1):
         finisher.add(an_end())
 
-    assert await finisher.round() == AT_ONCE
+    assert await finisher.round() == IMMEDIATELY
     assert await finisher.round() is None
 
     assert [len(batch) for batch in store.batches] == [BATCH, 1]

@@ -91,7 +91,7 @@ async def test_only_a_signal_asks_the_storage(
     rig: Rig, monkeypatch: pytest.MonkeyPatch, outcome: Success | Failure
 ) -> None:
     run_id = await begin(rig)
-    monkeypatch.setattr(rig.heartbeat, "is_confirmed", None)
+    monkeypatch.setattr(rig.heartbeat, "is_still_registered", None)
 
     rig.stage.end(run_id, outcome)
     await rig.save()
@@ -104,13 +104,13 @@ async def test_a_lease_is_not_given_back_while_the_storage_is_asked(rig: Rig) ->
     run_id = await begin(rig)
     [token] = rig.consumer.held
     listed: list[int] = []
-    confirm = rig.heartbeat.is_confirmed
+    confirm = rig.heartbeat.is_still_registered
 
     async def noting() -> bool:
         listed.extend(rig.consumer.held)
         return await confirm()
 
-    rig.heartbeat.is_confirmed = noting  # type: ignore[method-assign]
+    rig.heartbeat.is_still_registered = noting  # type: ignore[method-assign]
     rig.stage.end(run_id, BY_SIGTERM)
     await rig.save()
 
@@ -128,8 +128,8 @@ async def test_where_the_storage_cannot_be_asked_its_own_clock_counts(
     monkeypatch.setattr(rig.storage.work, "renew", away)
 
     with caplog.at_level(logging.ERROR):
-        assert await rig.heartbeat.is_confirmed()
-    assert [record.message for record in caplog.records] == ["worker_not_confirmed"]
+        assert await rig.heartbeat.is_still_registered()
+    assert [record.message for record in caplog.records] == ["worker_check_failed"]
 
 
 async def test_where_the_storage_says_nothing_for_too_long_it_is_taken_for_dead(
@@ -143,14 +143,14 @@ async def test_where_the_storage_says_nothing_for_too_long_it_is_taken_for_dead(
 
     monkeypatch.setattr(rig.storage.work, "renew", silent)
 
-    assert not await rig.heartbeat.is_confirmed()
+    assert not await rig.heartbeat.is_still_registered()
 
 
 async def test_a_confirmation_counts_as_a_renewal(rig: Rig) -> None:
     await begin(rig)
     rig.clock.advance(rig.settings.lease // 2)
-    assert await rig.heartbeat.is_confirmed()
+    assert await rig.heartbeat.is_still_registered()
 
     rig.clock.advance(rig.settings.lease // 2 + SECOND)
 
-    assert not rig.heartbeat.has_run_out
+    assert not rig.heartbeat.is_expired

@@ -75,7 +75,7 @@ async def heartbeat(store: Store, clock: VirtualClock, holder: Holder) -> Heartb
     """A worker that has just registered."""
     ids = IdSource(iter(range(1, 1_000)).__next__)
     heartbeat = a_heartbeat(store, clock, ids)
-    heartbeat.serve(holder, on_join=lambda: None)
+    heartbeat.attach(holder, on_registered=lambda: None)
     await heartbeat.round()
     return heartbeat
 
@@ -100,7 +100,7 @@ async def test_a_renewal_lists_what_is_held_well_before_expiry(heartbeat: Heartb
 async def test_a_registration_is_announced(store: Store, clock: VirtualClock) -> None:
     told = asyncio.Event()
     heartbeat = a_heartbeat(store, clock, IdSource(lambda: 1))
-    heartbeat.serve(Holder(), on_join=told.set)
+    heartbeat.attach(Holder(), on_registered=told.set)
 
     await heartbeat.round()
 
@@ -172,7 +172,7 @@ async def test_a_storage_that_does_not_answer_is_not_waited_for_too_long(
 
 
 @pytest.mark.proves("L5")
-@pytest.mark.parametrize("ask", [Heartbeat.round, Heartbeat.is_confirmed])
+@pytest.mark.parametrize("ask", [Heartbeat.round, Heartbeat.is_still_registered])
 async def test_a_lease_counts_from_the_moment_it_was_asked_for(
     heartbeat: Heartbeat, store: Store, clock: VirtualClock, ask: Callable[[Heartbeat], Awaitable[object]]
 ) -> None:
@@ -187,10 +187,10 @@ async def test_a_lease_counts_from_the_moment_it_was_asked_for(
     await asking
 
     clock.advance(asked + LEASE - 1 - clock.elapsed())
-    assert not heartbeat.has_run_out
+    assert not heartbeat.is_expired
     clock.advance(1)
 
-    assert heartbeat.has_run_out
+    assert heartbeat.is_expired
 
 
 @pytest.mark.proves("L5")
@@ -207,12 +207,12 @@ async def test_the_first_lease_counts_from_the_moment_it_was_asked_for(
 
     clock.advance(asked + LEASE - clock.elapsed())
 
-    assert heartbeat.has_run_out
+    assert heartbeat.is_expired
 
 
 @pytest.mark.proves("L1")
 async def test_asking_whether_the_worker_is_alive_lists_no_leases(heartbeat: Heartbeat, store: Store) -> None:
-    assert await heartbeat.is_confirmed()
+    assert await heartbeat.is_still_registered()
 
     assert store.listed == [None]
 
@@ -324,7 +324,7 @@ async def enter(heartbeat: Heartbeat, until: asyncio.Event | None = None) -> Wor
 
 
 async def test_leaving_says_goodbye_once(heartbeat: Heartbeat, store: Store) -> None:
-    await heartbeat.leave()
-    await heartbeat.leave()
+    await heartbeat.retire()
+    await heartbeat.retire()
 
     assert [worker.id for worker in store.registered] == store.retired

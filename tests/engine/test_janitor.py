@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.scheduler import janitor as janitor_module
 from foliot.engine.scheduler.janitor import Janitor
 from foliot.ports.storage import Storage
@@ -47,7 +47,7 @@ async def test_more_than_a_batch_is_removed_at_once(
     await old_runs(rig, 3)
     janitor = Janitor(storage, rig.clock, "janitor", A_DAY)
 
-    assert await janitor.round() == AT_ONCE
+    assert await janitor.round() == IMMEDIATELY
     await janitor.round()
 
     assert await rig.runs() == []
@@ -62,7 +62,7 @@ async def test_a_piece_in_which_nothing_was_too_old_ends_no_session(rig: Rig, st
     storage.upkeep.prune = prune  # type: ignore[method-assign]
     janitor = Janitor(storage, rig.clock, "janitor", A_DAY)
 
-    assert [await janitor.round(), await janitor.round()] == [AT_ONCE, 10 * SECOND]
+    assert [await janitor.round(), await janitor.round()] == [IMMEDIATELY, 10 * SECOND]
 
 
 @pytest.mark.proves("L6")
@@ -96,7 +96,7 @@ async def test_whoever_leaves_is_followed_at_once(rig: Rig, storage: Storage) ->
     await old_runs(rig, 1)
     await leader.round()
 
-    await leader.leave()
+    await leader.resign()
     await other.round()
 
     assert await rig.runs() == []

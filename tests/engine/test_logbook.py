@@ -9,8 +9,8 @@ import pytest
 
 from foliot.domain.ids import Token
 from foliot.domain.run.logs import LogChunk
-from foliot.engine.loop import AT_ONCE
-from foliot.engine.worker.logbook import BATCH, LONGEST_HOLD, ROOM, LogBook, RunLog
+from foliot.engine.loop import IMMEDIATELY
+from foliot.engine.worker.logbook import BATCH, BUFFER_SIZE, MAX_WAIT, LogBook, RunLog
 from foliot.ports.work import Work
 from foliot.testing.builders import a_claim
 from foliot.testing.clock import VirtualClock
@@ -100,7 +100,7 @@ async def test_more_than_a_batch_is_saved_at_once(book: LogBook, store: Store) -
     for _ in range(BATCH + 1):
         log.write("stdout", b".")
 
-    assert await book.round() == AT_ONCE
+    assert await book.round() == IMMEDIATELY
     assert await book.round() is None
 
     assert (store.text, store.asked) == (b"." * (BATCH + 1), 2)
@@ -122,7 +122,7 @@ async def test_what_could_not_be_saved_is_tried_again(book: LogBook, store: Stor
 @pytest.mark.proves("E5")
 async def test_a_writer_is_held_back_while_there_is_no_room(book: LogBook) -> None:
     log = book.open(a_claim())
-    log.write("stdout", b"x" * ROOM)
+    log.write("stdout", b"x" * BUFFER_SIZE)
     held = asyncio.create_task(log.drain())
     await ease()
     assert not held.done()
@@ -136,10 +136,10 @@ async def test_a_writer_is_held_back_while_there_is_no_room(book: LogBook) -> No
 async def without_room(book: LogBook, clock: VirtualClock) -> RunLog:
     """A log that is full, and whose writer has waited as long as anybody is held back."""
     log = book.open(a_claim())
-    log.write("stdout", b"x" * ROOM)
+    log.write("stdout", b"x" * BUFFER_SIZE)
     held = asyncio.create_task(log.drain())
     await ease()
-    clock.advance(LONGEST_HOLD)
+    clock.advance(MAX_WAIT)
     await held
     return log
 
@@ -172,7 +172,7 @@ async def test_a_stale_token_silences_its_log(book: LogBook, store: Store) -> No
 async def test_closing_returns_when_everything_is_saved(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"last words")
-    closing = asyncio.create_task(log.saved())
+    closing = asyncio.create_task(log.wait_saved())
     await ease()
     assert not closing.done()
 
@@ -189,9 +189,9 @@ async def test_closing_does_not_wait_for_ever_for_a_store_that_is_away(
     claim = a_claim()
     log = book.open(claim)
     log.write("stdout", b"last words")
-    closing = asyncio.create_task(log.saved())
+    closing = asyncio.create_task(log.wait_saved())
     await ease()
-    clock.advance(LONGEST_HOLD - 1)
+    clock.advance(MAX_WAIT - 1)
     await ease()
     assert not closing.done()
 
@@ -199,14 +199,14 @@ async def test_closing_does_not_wait_for_ever_for_a_store_that_is_away(
     await ease()
 
     assert closing.done()
-    [told] = [vars(record) for record in caplog.records if record.message == "log_incomplete"]
+    [told] = [vars(record) for record in caplog.records if record.message == "log_flush_timed_out"]
     assert (told["token"], told["chunks_unsaved"], told["levelname"]) == (claim.token, 1, "ERROR")
 
 
 async def test_what_is_written_after_closing_is_dropped(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.seal()
-    await log.saved()
+    await log.wait_saved()
 
     log.write("stdout", b"from a thread that was given up")
     await book.round()
@@ -258,7 +258,7 @@ async def test_what_found_no_room_is_in_the_closing_line(book: LogBook, store: S
     log.seal()
     await book.round()
 
-    assert store.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 7} bytes kept\n".encode())
+    assert store.last == ("meta", f"end of log: truncated, {BUFFER_SIZE} of {BUFFER_SIZE + 7} bytes kept\n".encode())
 
 
 @pytest.mark.proves("E4")
@@ -270,7 +270,7 @@ async def test_what_foliot_notes_is_no_output_of_the_job(book: LogBook, store: S
     log.seal()
     await book.round()
 
-    assert store.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 7} bytes kept\n".encode())
+    assert store.last == ("meta", f"end of log: truncated, {BUFFER_SIZE} of {BUFFER_SIZE + 7} bytes kept\n".encode())
 
 
 async def test_what_was_left_out_and_what_found_no_room_add_up(
@@ -279,11 +279,11 @@ async def test_what_was_left_out_and_what_found_no_room_add_up(
     log = await without_room(book, clock)
 
     log.write("stdout", b"dropped")
-    log.truncated(ROOM + 100, ROOM + 7)
+    log.truncated(BUFFER_SIZE + 100, BUFFER_SIZE + 7)
     log.seal()
     await book.round()
 
-    assert store.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 100} bytes kept\n".encode())
+    assert store.last == ("meta", f"end of log: truncated, {BUFFER_SIZE} of {BUFFER_SIZE + 100} bytes kept\n".encode())
 
 
 @pytest.mark.proves("S10")

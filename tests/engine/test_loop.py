@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from foliot.domain.instant import SECOND, Millis
-from foliot.engine.loop import AT_ONCE, Loop
+from foliot.engine.loop import IMMEDIATELY, Loop
 from foliot.errors import SchemaTooNew, StorageGone, StorageUnavailable
 from foliot.testing.clock import VirtualClock
 from tests.engine.ease import ease
@@ -54,7 +54,7 @@ async def test_a_duty_rests_as_long_as_it_said(clock: VirtualClock) -> None:
 
 
 async def test_a_duty_with_more_to_do_does_not_rest(clock: VirtualClock) -> None:
-    chore = Chore(AT_ONCE, AT_ONCE)
+    chore = Chore(IMMEDIATELY, IMMEDIATELY)
     with running(chore, clock):
         await ease()
 
@@ -83,7 +83,7 @@ async def test_news_that_arrive_during_a_round_are_not_slept_over(clock: Virtual
 
 
 async def test_news_are_served_by_a_round_that_follows_at_once(clock: VirtualClock) -> None:
-    chore = Chore(AT_ONCE, None)
+    chore = Chore(IMMEDIATELY, None)
     chore.wake.set()
     with running(chore, clock):
         await ease()
@@ -124,7 +124,7 @@ async def test_what_no_next_round_can_be_spared_is_told(clock: VirtualClock, err
 
 
 async def test_a_success_ends_the_back_off(clock: VirtualClock) -> None:
-    chore = Chore(OSError("away"), OSError("away"), AT_ONCE, OSError("away"))
+    chore = Chore(OSError("away"), OSError("away"), IMMEDIATELY, OSError("away"))
     with running(chore, clock):
         await ease()
         clock.advance(100)

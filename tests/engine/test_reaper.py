@@ -10,7 +10,7 @@ from foliot.domain.job.job import Delivery
 from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import Status
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.scheduler import reaper as reaper_module
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
@@ -309,7 +309,7 @@ async def test_more_than_a_batch_of_lost_runs_is_freed_at_once(
     await doomed.claim()
     clock.advance(LEASE)
 
-    assert await heir.reaper.round() == AT_ONCE
+    assert await heir.reaper.round() == IMMEDIATELY
     assert await heir.reaper.round() == SECOND
 
     assert [(await heir.run(run_id)).lost for run_id in runs] == [1, 1, 1]

@@ -14,7 +14,7 @@ from foliot.domain.schedule.firing import Firing, Launch, SchedulerSettings
 from foliot.domain.schedule.schedule import Catchup, Overlap
 from foliot.domain.schedule.tick import JitterMode, jitter_offset, tick_key
 from foliot.domain.schedule.tick_run import launch_job
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.scheduler import scheduler as scheduler_module
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, cron, every, once
@@ -350,7 +350,7 @@ async def test_a_full_batch_is_followed_by_the_next_at_once(rig: Rig, monkeypatc
     for number in range(3):
         await rig.schedule(every(60), f"s{number}")
 
-    assert await rig.fire(MINUTE) == AT_ONCE
+    assert await rig.fire(MINUTE) == IMMEDIATELY
     assert await rig.fire() == SECOND
 
     assert len(await rig.runs()) == 3
@@ -385,7 +385,7 @@ async def test_a_tick_that_did_not_run_is_told_of_with_its_reason(rig: Rig, capl
         await rig.claim()
         await rig.fire(MINUTE)
 
-    told = [vars(record) for record in caplog.records if record.message == "tick_did_not_run"]
+    told = [vars(record) for record in caplog.records if record.message == "tick_not_run"]
     assert [(one["schedule"], one["outcome"], one["reason"], one["count"]) for one in told] == [
         (NIGHTLY, "skipped", "overlap", 1)
     ]

@@ -11,7 +11,7 @@ from foliot.domain.tree.settlement import Progress
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.definitions import Deployment
 from tests.engine.rig import Rig
 
@@ -48,10 +48,10 @@ async def test_a_saved_settlement_is_reported_and_followed_by_another_look_at_on
 ) -> None:
     run_id = await with_a_note(rig)
 
-    assert await settler.round() == AT_ONCE
+    assert await settler.round() == IMMEDIATELY
 
     assert [(one.run_id, sorted(one.steps)) for one in reported] == [(run_id, ["first", "second"])]
-    assert await settler.round() != AT_ONCE
+    assert await settler.round() != IMMEDIATELY
 
 
 async def test_a_settlement_that_another_process_has_saved_is_not_reported(
@@ -64,6 +64,6 @@ async def test_a_settlement_that_another_process_has_saved_is_not_reported(
     await with_a_note(rig)
     monkeypatch.setattr(rig.storage.trees, "settle", too_late)
 
-    assert await settler.round() != AT_ONCE
+    assert await settler.round() != IMMEDIATELY
 
     assert reported == []

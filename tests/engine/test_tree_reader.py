@@ -11,8 +11,8 @@ from foliot.domain.run.run import Status
 from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, TreeKind, Wanted
 from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
-from foliot.engine.coordinator.reader import Question, TreeReader
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.coordinator.reader import PendingDecision, TreeReader
+from foliot.engine.loop import IMMEDIATELY
 from foliot.errors import RowUnreadable, StorageUnavailable
 from foliot.ports.definitions import Deployment
 from foliot.ports.storage import Storage
@@ -52,7 +52,7 @@ def reader(store: Store) -> TreeReader:
     return TreeReader(cast(TreeStore, store))
 
 
-def about(run_id: RunId, *jobs: JobId) -> Question[str]:
+def about(run_id: RunId, *jobs: JobId) -> PendingDecision[str]:
     """A decision that learns of one job after the other which it needs."""
 
     def ask(loaded: Loaded) -> str | Wanted:
@@ -62,18 +62,18 @@ def about(run_id: RunId, *jobs: JobId) -> Question[str]:
     return question(ask)
 
 
-def question(ask: Callable[[Loaded], Any]) -> Question[Any]:
-    return Question(cast(TreeKind, WorkflowKind()), NOTHING_LOADED, ask)
+def question(ask: Callable[[Loaded], Any]) -> PendingDecision[Any]:
+    return PendingDecision(cast(TreeKind, WorkflowKind()), NOTHING_LOADED, ask)
 
 
 async def test_a_decision_that_wants_nothing_costs_no_read(reader: TreeReader, store: Store) -> None:
-    assert await reader.answer({ONE: about(ONE)}) == {ONE: "decided about one"}
+    assert await reader.decide({ONE: about(ONE)}) == {ONE: "decided about one"}
 
     assert store.asked == []
 
 
 async def test_a_decision_that_wants_more_is_asked_again_until_it_is_made(reader: TreeReader, store: Store) -> None:
-    assert await reader.answer({ONE: about(ONE, A, B, C)}) == {ONE: "decided about one"}
+    assert await reader.decide({ONE: about(ONE, A, B, C)}) == {ONE: "decided about one"}
 
     assert store.asked == [[ONE]] * 3
 
@@ -81,7 +81,7 @@ async def test_a_decision_that_wants_more_is_asked_again_until_it_is_made(reader
 async def test_there_are_as_many_reads_as_the_deepest_decision_has_waves(reader: TreeReader, store: Store) -> None:
     many = [RunId(f"run{number}") for number in range(100)]
 
-    answers = await reader.answer({ONE: about(ONE, A, B), **{run_id: about(run_id, A) for run_id in many}})
+    answers = await reader.decide({ONE: about(ONE, A, B), **{run_id: about(run_id, A) for run_id in many}})
 
     assert len(answers) == 101
     assert [len(asked) for asked in store.asked] == [101, 1]
@@ -91,7 +91,7 @@ async def test_a_decision_that_fails_does_not_stop_the_others(reader: TreeReader
     def fail(loaded: Loaded) -> str:
         raise LookupError("no such step")
 
-    answers = await reader.answer({ONE: question(fail), OTHER: about(OTHER, A)})
+    answers = await reader.decide({ONE: question(fail), OTHER: about(OTHER, A)})
 
     assert answers[OTHER] == "decided about other"
     assert isinstance(answers[ONE], LookupError)
@@ -100,7 +100,7 @@ async def test_a_decision_that_fails_does_not_stop_the_others(reader: TreeReader
 async def test_a_row_that_cannot_be_read_concerns_the_trees_that_asked_for_it(reader: TreeReader, store: Store) -> None:
     store.unreadable = {ONE}
 
-    answers = await reader.answer({ONE: about(ONE, A), OTHER: about(OTHER, A)})
+    answers = await reader.decide({ONE: about(ONE, A), OTHER: about(OTHER, A)})
 
     assert isinstance(answers[ONE], RowUnreadable)
     assert answers[OTHER] == "decided about other"
@@ -110,9 +110,9 @@ async def test_a_kind_that_wants_the_same_again_is_reported(reader: TreeReader, 
     def never_content(loaded: Loaded) -> Wanted:
         return Wanted(run_id=ONE, jobs=frozenset({A}))
 
-    answers = await reader.answer({ONE: question(never_content), OTHER: about(OTHER, A, B)})
+    answers = await reader.decide({ONE: question(never_content), OTHER: about(OTHER, A, B)})
 
-    assert "wants it again" in str(answers[ONE])
+    assert "requested the same rows twice" in str(answers[ONE])
     assert answers[OTHER] == "decided about other"
     assert store.asked == [[ONE, OTHER], [OTHER]]
 
@@ -122,7 +122,7 @@ async def test_a_storage_that_is_away_makes_the_whole_round_fail(reader: TreeRea
         raise StorageUnavailable("away")
 
     with pytest.raises(StorageUnavailable):
-        await reader.answer({ONE: question(fail), OTHER: about(OTHER)})
+        await reader.decide({ONE: question(fail), OTHER: about(OTHER)})
 
 
 # -- with a database
@@ -172,7 +172,7 @@ async def test_a_hundred_trees_of_one_workflow_are_settled_with_one_load(
     settling = Rig(storage, clock) if is_newcomer else rig
     calls.clear()
 
-    assert await settling.coordinator.settler.round() == AT_ONCE
+    assert await settling.coordinator.settler.round() == IMMEDIATELY
 
     assert calls == {"unsettled": 1, "load": 2 if is_newcomer else 1, "settle": 1}
     second = [run for run in await rig.runs() if run.child_key == "second"]

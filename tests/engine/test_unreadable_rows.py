@@ -292,7 +292,7 @@ async def test_an_execution_that_cannot_be_read_stops_no_other_and_goes_on_when_
 
     await go_on(rig, newcomer)
     assert [await rig.status(run_id) for run_id in (bad, sound)] == [Status.RUNNING, Status.SUCCESS]
-    assert told(caplog, "execution_not_settled") == 1
+    assert told(caplog, "tree_settle_failed") == 1
 
     spoil(f"UPDATE {mend} WHERE run_id = '{bad}'")
     await go_on(rig, newcomer)
@@ -381,7 +381,7 @@ async def test_whatever_else_goes_wrong_is_no_reason_to_give_one_up(
         trouble.setattr(WorkflowKind, "decide", out_of_memory)
         await go_on(rig)
     assert await rig.status(run_id) is Status.RUNNING
-    assert told(caplog, "execution_not_settled") == 1
+    assert told(caplog, "tree_settle_failed") == 1
     await go_on(rig)
 
     assert await rig.status(run_id) is Status.TIMEOUT

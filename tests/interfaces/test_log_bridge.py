@@ -64,4 +64,4 @@ def test_only_warnings_are_printed_and_only_during_the_command(
 def test_an_event_that_cannot_be_formatted_does_not_break_the_logging_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging, "raiseExceptions", False)
     with print_warnings():
-        log.warning("job_left_behind")
+        log.warning("job_kept")

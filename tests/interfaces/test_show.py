@@ -102,7 +102,7 @@ def test_the_description_of_a_renamed_schedule_has_its_firing_time(call: Call) -
     [
         ("reprot", 'Did you mean "report"?'),
         ("report-weakly", 'Did you mean "report-weekly"?'),
-        ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "List what there is with: foliot jobs, foliot schedules, foliot runs"),
+        ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "List the names with: foliot jobs, foliot schedules, foliot runs"),
     ],
 )
 def test_showing_a_missing_id_suggests_the_closest_match(call: Call, shop: Path, name: str, hint: str) -> None:
@@ -145,7 +145,7 @@ class TestNamingARun:
         code, _, err = call("show", beginning)
 
         assert code == 2
-        assert f"runs or more are named by '{beginning}'" in err
+        assert f"'{beginning}' matches" in err
 
     def test_a_run_name_of_fewer_than_six_characters_is_not_found(self, call: Call, shop: Path) -> None:
         assert call("show", self.ids(call)[0][-5:]).code == 1

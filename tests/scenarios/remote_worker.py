@@ -18,7 +18,7 @@ from foliot.domain.run.run import Run
 from foliot.engine.loop import Duty, Loop
 from foliot.engine.scheduler.reaper import Reaper
 from foliot.engine.worker.attempt import Ending
-from foliot.engine.worker.logbook import LONGEST_HOLD
+from foliot.engine.worker.logbook import MAX_WAIT
 from foliot.engine.worker.role import WorkerRole, execute_with
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
@@ -91,7 +91,7 @@ class RemoteWorker:
         await self.role.consumer.drain()
         await self.role.finisher.flush()
         await self._halt(self.role.finisher, self.role.logbook, self.role.heartbeat)
-        await self.role.heartbeat.leave()
+        await self.role.heartbeat.retire()
         await self.relay.close()
 
     async def vanish(self) -> None:
@@ -167,7 +167,7 @@ class Site:
     async def close(self) -> None:
         for worker in self._workers:
             await worker.vanish()
-        self.clock.advance(LONGEST_HOLD)
+        self.clock.advance(MAX_WAIT)
         await ease()
 
 

@@ -34,6 +34,6 @@ def test_a_server_ends_and_says_why(tmp_path: Path, take_away: Callable[[Path], 
         said = server.output()
 
     assert server.code == 1
-    assert "node_cannot_go_on" in said
+    assert "node_failed" in said
     assert "node_stopped" in said
     assert reason in said.splitlines()[-2]

@@ -18,7 +18,7 @@ from foliot.domain.workflow.start import StartInput
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails
 from foliot.service import explanation as why
-from foliot.service.explain import Course, explain_alone
+from foliot.service.explain import ExecutionExplainer, explain_single_run
 from foliot.testing.builders import REPORT, a_job
 from foliot.testing.clock import START
 
@@ -56,7 +56,7 @@ def blockers(*workers: WorkerState, limits: dict[RunId, list[AwaitedLimit]] | No
     ],
 )
 def test_a_queued_run_waits_for_a_worker(workers: list[WorkerState], expected: why.RunExplanation) -> None:
-    assert explain_alone(run(Status.QUEUED), job(max_concurrent=1), blockers(*workers)) == expected
+    assert explain_single_run(run(Status.QUEUED), job(max_concurrent=1), blockers(*workers)) == expected
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_queued_run_without_its_places_names_the_limit_and_who_holds_it(
 ) -> None:
     awaited = [AwaitedLimit("a", 1, [RunId("x")]), AwaitedLimit("b", 1, [RunId("y"), RunId("x")])]
 
-    found = explain_alone(run(Status.QUEUED), job(**options), blockers(limits={RunId("r"): awaited}))
+    found = explain_single_run(run(Status.QUEUED), job(**options), blockers(limits={RunId("r"): awaited}))
 
     option, value = limit
     assert found == why.WaitsForLimit(option=option, value=value, holders=("x", "y"))
@@ -101,21 +101,23 @@ def test_a_queued_run_without_its_places_names_the_limit_and_who_holds_it(
     ],
 )
 def test_other_runs_are_explained_by_their_status(known: Run, expected: why.RunExplanation) -> None:
-    assert explain_alone(known, job(), blockers()) == expected
+    assert explain_single_run(known, job(), blockers()) == expected
 
 
 def test_a_job_with_retries_is_not_said_to_have_none() -> None:
-    found = explain_alone(run(Status.FAILED), job(retry=Retry(retries=3)), blockers())
+    found = explain_single_run(run(Status.FAILED), job(retry=Retry(retries=3)), blockers())
 
     assert isinstance(found, why.Ended)
     assert not found.has_no_retries
 
 
-def course(status: Status, *steps: StepRecord, spec: WorkflowSpec | None = None) -> Course:
+def course(status: Status, *steps: StepRecord, spec: WorkflowSpec | None = None) -> ExecutionExplainer:
     unresolved = sum(step.state.result is None for step in steps)
     execution = Execution(ROOT, "etl", 1, 0, unresolved, {}, {}, None, START)
     version = None if spec is None else WorkflowVersion("etl", 1, spec, START)
-    return Course(ExecutionDetails(execution, run(status, id=ROOT), StartInput(), steps, version, {}), blockers())
+    return ExecutionExplainer(
+        ExecutionDetails(execution, run(status, id=ROOT), StartInput(), steps, version, {}), blockers()
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from foliot.errors import (
     OutputUnfinished,
 )
 from foliot.service.queries.logs import LogView
-from foliot.service.run_waiter import LOOK_EVERY
+from foliot.service.run_waiter import POLL_INTERVAL
 from foliot.service.services import Services
 from foliot.testing.builders import a_chunk, a_run, failed, given_back, lost, retention, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
@@ -80,11 +80,11 @@ async def test_following_goes_on_through_all_attempts_until_the_run_is_over(
     await close(scene, first, to_retry(first))
     [second] = await scene.claim()
     await write(scene, second, b"second\n")
-    clock.advance(LOOK_EVERY)
+    clock.advance(POLL_INTERVAL)
     await ease()
     assert not following.done()
     await close(scene, second, succeeded(second))
-    clock.advance(LOOK_EVERY)
+    clock.advance(POLL_INTERVAL)
 
     pieces, end = await following
     assert pieces == [(1, b"first\n"), (1, COMPLETE), (2, b"second\n"), (2, COMPLETE)]
@@ -128,11 +128,11 @@ async def test_who_follows_is_told_once_when_an_attempt_was_given_back_and_begin
 
     await scene.finish(given_back(first))
     for second in await scene.claim():
-        clock.advance(LOOK_EVERY)
+        clock.advance(POLL_INTERVAL)
         await ease()
         await write(scene, second, b"again\n")
         await scene.finish(succeeded(second))
-    clock.advance(LOOK_EVERY)
+    clock.advance(POLL_INTERVAL)
 
     pieces, _ = await following
     assert pieces == [(1, b"interrupted\n"), GIVEN_BACK, (1, b"again\n")]
@@ -178,7 +178,7 @@ async def test_one_that_failed_and_is_cancelled_before_its_next_try_was_not_give
     await ease()
     await scene.finish(to_retry(first))
     await scene.cancel(first.run_id)
-    clock.advance(LOOK_EVERY)
+    clock.advance(POLL_INTERVAL)
 
     assert (await following)[0] == [(1, b"failed\n")]
 
@@ -268,7 +268,7 @@ async def test_following_a_run_that_is_removed_meanwhile_ends(
     await scene.finish(succeeded(claim))
     clock.advance(1)
     await scene.prune(retention(runs_age=0))
-    clock.advance(LOOK_EVERY)
+    clock.advance(POLL_INTERVAL)
 
     assert await following == ([], LogEnd(LogState.PRUNED))
 
@@ -310,7 +310,7 @@ async def test_each_attempt_has_an_output_of_its_own(services: Services, scene: 
     assert await services.logs.raw_stdout(first.run_id) == b"second"
     assert await services.logs.raw_stdout(first.run_id, 1) == b"first"
     assert await services.logs.raw_stdout(first.run_id, 2) == b"second"
-    with pytest.raises(NotFound, match="has had 2"):
+    with pytest.raises(NotFound, match="has 2 attempts"):
         await services.logs.raw_stdout(first.run_id, 3)
 
 

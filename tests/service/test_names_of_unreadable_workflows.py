@@ -121,7 +121,7 @@ async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_left_and_named(
         await services.workflows.delete("etl", force=True)
 
     assert await names(services) == {"etl.mine"}
-    [left] = [record for record in caplog.records if record.message == "job_left_behind"]
+    [left] = [record for record in caplog.records if record.message == "job_kept"]
     assert (vars(left)["job"], vars(left)["workflow"]) == ("etl.mine", "etl")
 
 
@@ -191,7 +191,7 @@ async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_not_overwritten(
     spoil("workflows", "etl")
     database[1](f"UPDATE jobs SET spec = '{document}' WHERE id = 'etl.mine' RETURNING id")
 
-    of_it = r'has the name of a job that cannot be read and may be anybody\'s: "etl\.mine"'
+    of_it = r'has the name of a job that cannot be read: "etl\.mine"'
     with pytest.raises(InvalidWorkflow, match=of_it):
         await services.workflows.put({"etl": flow("mine")})
 
@@ -206,7 +206,7 @@ async def test_nor_is_it_where_the_workflow_can_be_read_or_is_new(services: Serv
     spoil("jobs", "new")
 
     for name in ("etl", "new"):
-        with pytest.raises(InvalidWorkflow, match="a job that cannot be read and may be anybody's"):
+        with pytest.raises(InvalidWorkflow, match="a job that cannot be read"):
             await services.workflows.put({name: flow("mine")})
 
 

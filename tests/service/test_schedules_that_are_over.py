@@ -40,7 +40,7 @@ def spec(source: str = "app", **fields: Any) -> Mapping[ScheduleId, ScheduleSpec
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[Any]:
-    return [vars(record)["schedule"] for record in caplog.records if record.message == "schedule_is_over"]
+    return [vars(record)["schedule"] for record in caplog.records if record.message == "schedule_ended"]
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ async def test_the_other_schedules_of_an_application_run(
 async def test_what_is_told_says_why_and_what_to_do(declared: Services, caplog: pytest.LogCaptureFixture) -> None:
     await declared.schedules.declare(spec(**HOURLY, end_at=AGO))
 
-    [record] = [record for record in caplog.records if record.message == "schedule_is_over"]
+    [record] = [record for record in caplog.records if record.message == "schedule_ended"]
     assert record.levelno == logging.WARNING
     assert vars(record)["problem"].startswith("it will not fire any more: end_at ")
     assert (vars(record)["is_stored"], vars(record)["hint"]) == (False, "Remove it, or give it a later time.")

@@ -13,19 +13,7 @@ from foliot.ports.storage import Storage
 from foliot.testing.simulation.faults import Crash, Hiccup
 from foliot.testing.simulation.turnstile import Hush, Turnstile, gated
 
-STORES = (
-    "jobs",
-    "schedules",
-    "workers",
-    "logs",
-    "upkeep",
-    "workflows",
-    "executions",
-    "trees",
-    "work",
-    "signal",
-    "close",
-)
+STORES = ("ledger", "work", "trees", "admission", "orders", "definitions", "upkeep")
 
 
 def troubled(error: BaseException) -> Storage:
@@ -35,7 +23,7 @@ def troubled(error: BaseException) -> Storage:
         raise error
 
     parts: dict[str, Any] = dict.fromkeys((*STORES, "signal", "close"))
-    storage = cast(Storage, SimpleNamespace(**parts, runs=SimpleNamespace(get=get)))
+    storage = cast(Storage, SimpleNamespace(**parts, queries=SimpleNamespace(get_runs=get)))
     return gated(storage, Turnstile(Hush()), trees=lambda store: store)
 
 

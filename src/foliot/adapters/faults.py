@@ -1,11 +1,11 @@
-"""Named points at which a process dies on purpose, so that tests can see what survives.
+"""Named points at which a process kills itself, for crash tests.
 
-    FOLIOT_FAULT="commit_firings.before_commit"        die the first time this point is reached
-    FOLIOT_FAULT="claim.after_commit:3"        die the third time
-    FOLIOT_FAULT_LOG=path                      write the name of the point there before dying: proof that it was reached
+    FOLIOT_FAULT="commit_firings.before_commit"    die the first time this point is reached
+    FOLIOT_FAULT="claim.after_commit:3"            die the third time
+    FOLIOT_FAULT_LOG=path                          write the name of the point there before dying, so that a test can
+                                                   check that it was reached
 
-Death is SIGKILL of the own process: nothing is flushed, no handler runs. Never set this where it matters: with
-FOLIOT_ENV=production the process refuses to start.
+The process sends itself SIGKILL: nothing is flushed, no handler runs. With FOLIOT_ENV=production it refuses to start.
 """
 
 import os
@@ -35,7 +35,7 @@ VERBS: Final = (
     *("register", "renew", "retire", "expired", "remove_expired", "lead", "resign", "prune", "prune_logs"),
 )
 POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))
-"""Every named point: both sides of every commit of a storage. `prune_logs` is SQLite's, which keeps logs apart."""
+"""All points: before and after each commit of a storage. `prune_logs` exists only in SQLite, which has a log file."""
 
 
 def from_environment(environment: Mapping[str, str]) -> Callable[[str], None]:
@@ -52,7 +52,7 @@ def from_environment(environment: Mapping[str, str]) -> Callable[[str], None]:
         )
     if count and not (count.isascii() and count.isdigit() and int(count)):
         hint = f"Use {name}:3 to die there the third time."
-        raise InvalidInput(f"{count[:16]!a} is no count of visits", hint=hint, field="FOLIOT_FAULT")
+        raise InvalidInput(f"fault count {count[:16]!a} is not a positive number", hint=hint, field="FOLIOT_FAULT")
     return _Fault(name, int(count or 1), environment.get("FOLIOT_FAULT_LOG"))
 
 

@@ -1,4 +1,4 @@
-"""A time limit by Foliot's own clock, so that a test can let it pass."""
+"""A timeout by the `Clock` port, so that tests can advance it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,12 +9,12 @@ from foliot.ports.clock import Clock
 
 
 class DeadlinePassed(Exception):
-    """What was under way took too long and was cancelled. Apart from TimeoutError, which the work itself may raise."""
+    """The block took too long and was cancelled. Not a TimeoutError, which the block itself may raise."""
 
 
 @asynccontextmanager
 async def deadline(clock: Clock, span: Millis) -> AsyncIterator[None]:
-    """Cancel what happens inside when the time is up, and raise DeadlinePassed once it has ended."""
+    """Cancel the block after `span`, and raise DeadlinePassed when it has ended."""
     limit = asyncio.timeout(None)
     try:
         async with limit:

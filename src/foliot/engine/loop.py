@@ -1,8 +1,8 @@
 """One driver for all background duties.
 
-A duty does one round and says how long it has nothing to do. The driver sleeps, wakes it when something happens, backs
-off when a round fails, and lets the round under way end when it is told to stop. It tells of an error that no next
-round can be spared.
+A duty runs one round and returns the delay until the next one. The driver sleeps, starts the next round early when the
+duty is woken, backs off when a round fails, and finishes the current round when it is stopped. It reports errors that
+no later round can recover from.
 """
 
 import asyncio
@@ -16,60 +16,60 @@ from foliot.ports.clock import Clock
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = Millis(0)
+IMMEDIATELY: Final = Millis(0)
 _FIRST_BACKOFF: Final = Millis(100)
 _LONGEST_BACKOFF: Final = Millis(10 * SECOND)
-_HOPELESS: Final = (StorageGone, SchemaTooNew)
+_FATAL: Final = (StorageGone, SchemaTooNew)
 
 
 class Duty(Protocol):
-    """Something that is done again and again."""
+    """A background task that is run in rounds."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def wake(self) -> asyncio.Event:
-        """Set by whoever has news for this duty."""
+        """Set to start the next round early."""
         ...
 
     async def round(self) -> Millis | None:
-        """Do what there is to do. How long until the next round is worth doing; None: not before it is woken."""
+        """Do the work that is due. Return the delay until the next round, or None to wait for `wake`."""
         ...
 
 
 class Loop:
     """Drives one duty until it is stopped."""
 
-    def __init__(self, duty: Duty, clock: Clock, give_up: Callable[[FoliotError], None] = lambda _: None) -> None:
+    def __init__(self, duty: Duty, clock: Clock, on_fatal: Callable[[FoliotError], None] = lambda _: None) -> None:
         self._duty = duty
         self._clock = clock
-        self._give_up = give_up
+        self._on_fatal = on_fatal
         self._is_stopping = False
         self._failures = 0
 
     async def run(self) -> None:
         while not self._is_stopping:
-            rest = await self._round()
-            if rest != AT_ONCE and not self._is_stopping:
-                await self._clock.wait(self._duty.wake, rest)
+            delay = await self._round()
+            if delay != IMMEDIATELY and not self._is_stopping:
+                await self._clock.wait(self._duty.wake, delay)
             self._duty.wake.clear()
 
     def stop(self) -> None:
-        """Let the round under way end, then return from `run`."""
+        """Make `run` return after the current round."""
         self._is_stopping = True
         self._duty.wake.set()
 
     async def _round(self) -> Millis | None:
         try:
-            rest = await self._duty.round()
+            delay = await self._duty.round()
         except Exception as error:
-            # A duty meets databases and brokers that come and go: it tries again, ever more slowly, and never ends.
+            # Databases and brokers become unreachable and recover: the loop backs off and never ends by itself.
             backoff = min(_FIRST_BACKOFF * 2 ** min(self._failures, 10), _LONGEST_BACKOFF)
             self._failures += 1
             log.exception("round_failed", extra={"duty": self._duty.name, "again_in_ms": backoff})
-            if isinstance(error, _HOPELESS):
-                self._give_up(error)
+            if isinstance(error, _FATAL):
+                self._on_fatal(error)
             return Millis(backoff)
         self._failures = 0
-        return rest
+        return delay

@@ -1,6 +1,6 @@
-"""One process at work: the duties of its roles, started together and stopped in order.
+"""One process: the duties of its roles, started together and stopped in order.
 
-    scheduler     scheduler dispatcher gates reaper janitor                turns ticks into runs and looks after them
+    scheduler     scheduler dispatcher gates reaper janitor                turns ticks into runs, admits them, cleans up
     coordinator   heartbeat consumer finisher logbook, settler             opens and settles trees
     worker        heartbeat consumer finisher logbook                      executes runs
     every process storage check
@@ -8,8 +8,8 @@
 A coordinator is a worker of the reserved queue @trees. Any number of processes may have each role; the role scheduler
 includes the role coordinator.
 
-Stopping: nothing more is claimed, attempts may end until the deadline, the rest is ended and given back, every outcome
-is saved, and the workers are removed.
+To stop, the node claims no more runs, lets attempts end until the deadline, ends the remaining ones and gives their
+runs back, saves every outcome, and removes its workers.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ from foliot.ports.topic import Topic
 
 log = logging.getLogger(__name__)
 
-_LAST_WRITES: Final = Millis(10 * SECOND)
-_LAST_WORD: Final = Millis(5 * SECOND)
+_FLUSH_TIMEOUT: Final = Millis(10 * SECOND)
+_STEP_TIMEOUT: Final = Millis(5 * SECOND)
 
 
 class Node:
@@ -47,30 +47,30 @@ class Node:
         self._worker = build_worker(parts, settings) if settings.is_worker else None
         self._storage_check = StorageCheck(parts.storage)
         self.failure: FoliotError | None = None
-        """Why this node cannot go on, and is to be stopped."""
+        """The error after which this node cannot continue and must be stopped."""
         self.on_failure: Callable[[], None] = lambda: None
         self._loops: dict[Duty, Loop] = {}
         self._tasks: dict[Duty, asyncio.Task[None]] = {}
 
     @property
     def abandoned(self) -> int:
-        """How many attempts could not be ended and still run in this process."""
-        left = 0 if self._worker is None else self._worker.consumer.unfinished
+        """The number of attempts that could not be ended and still run in this process."""
+        left = 0 if self._worker is None else self._worker.consumer.running_count
         return left + sum(runner.abandoned for runner in self._runners.values())
 
     @property
     def is_running(self) -> bool:
-        """Whether a duty is at work."""
+        """Whether any duty still runs."""
         return any(not task.done() for task in self._tasks.values())
 
     @property
     def _workers(self) -> Sequence[WorkerRole]:
-        """Both kinds: the one that opens trees stops last, since it has nothing to wait for."""
+        """The worker and the one that opens trees. The latter stops last: it has no long attempts to wait for."""
         opening = None if self._coordinator is None else self._coordinator.opening
         return [worker for worker in (self._worker, opening) if worker is not None]
 
     async def start(self) -> None:
-        """Begin. Workers are registered when this returns."""
+        """Start all duties. Workers are registered when this returns."""
         for worker in self._workers:
             await worker.heartbeat.round()
         for duty in self._duties():
@@ -79,12 +79,12 @@ class Node:
             self._tasks[duty] = asyncio.create_task(loop.run(), name=duty.name)
 
     async def stop(self) -> None:
-        """Stop in good order, within the drain deadline and some seconds for each of the last writes: a storage that
-        does not answer is not waited for."""
+        """Stop in order, within the drain deadline and a few seconds for each of the last writes: an unreachable
+        storage must not block it."""
         await self._halt([self._storage_check])
         if self._scheduler is not None:
             await self._halt(self._scheduler.duties)
-            await self._try("resign", self._scheduler.janitor.leave())
+            await self._try("resign", self._scheduler.janitor.resign())
         for worker in self._workers:
             await self._stop_worker(worker)
         if self._coordinator is not None:
@@ -94,9 +94,9 @@ class Node:
     async def _stop_worker(self, worker: WorkerRole) -> None:
         await self._halt(worker.claim_loops)
         await worker.drain(self._settings.drain)
-        await self._try("last outcomes", worker.finisher.flush(), _LAST_WRITES)
+        await self._try("save outcomes", worker.finisher.flush(), _FLUSH_TIMEOUT)
         await self._halt([worker.finisher, worker.logbook, worker.heartbeat])
-        await self._try("goodbye", worker.heartbeat.leave())
+        await self._try("retire worker", worker.heartbeat.retire())
 
     def _duties(self) -> Sequence[Duty]:
         roles = (self._scheduler, self._coordinator, self._worker)
@@ -105,21 +105,21 @@ class Node:
     def _fail(self, error: FoliotError) -> None:
         if self.failure is None:
             self.failure = error
-            log.error("node_cannot_go_on", extra={"problem": error.message, "hint": error.hint})
+            log.error("node_failed", extra={"problem": error.message, "hint": error.hint})
             self.on_failure()
 
     async def _halt(self, duties: Sequence[Duty]) -> None:
-        """Let rounds under way end; those that do not are cancelled."""
+        """Wait until the current rounds have ended, and cancel those that take too long."""
         for duty in duties:
             self._loops[duty].stop()
-        await self._try("last rounds", _all(self._tasks[duty] for duty in duties))
+        await self._try("end rounds", _all(self._tasks[duty] for duty in duties))
 
-    async def _try(self, what: str, step: Awaitable[None], patience: Millis = _LAST_WORD) -> None:
-        """Do a last step; a storage that does not answer must not keep a process from ending."""
+    async def _try(self, what: str, step: Awaitable[None], limit: Millis = _STEP_TIMEOUT) -> None:
+        """Run one step of stopping, and log its error: an unreachable storage must not keep the process from ending."""
         try:
-            await _within(self._clock, patience, step)
+            await _within(self._clock, limit, step)
         except Exception:
-            log.exception("could_not_finish_stopping", extra={"step": what})
+            log.exception("stop_step_failed", extra={"step": what})
 
 
 def build_worker(parts: Parts, settings: Settings) -> WorkerRole:

@@ -1,6 +1,6 @@
-"""What a node is made of and how it behaves."""
+"""The settings of a node, and the parts that it is built from."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -9,7 +9,7 @@ from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.schedule.firing import Launcher, SchedulerSettings
 from foliot.domain.tree.kind import TreeKind
-from foliot.engine.coordinator.progress import ProgressListener, ignore_progress
+from foliot.domain.tree.settlement import Progress
 from foliot.engine.scheduler.janitor import RETENTION
 from foliot.engine.worker.heartbeat import LEASE
 from foliot.ports.clock import Clock
@@ -20,9 +20,16 @@ from foliot.ports.upkeep import Retention
 
 DRAIN: Final = Millis(30 * SECOND)
 
+ProgressListener = Callable[[Progress], None]
+"""Called after this process has saved a change of a tree. Must not raise and must not block."""
+
+
+def ignore_progress(progress: Progress) -> None:
+    """Do nothing: the default listener."""
+
 
 class Role(StrEnum):
-    """What a process does. A scheduler is a coordinator, too."""
+    """What a process does. A scheduler is a coordinator too."""
 
     SCHEDULER = "scheduler"
     COORDINATOR = "coordinator"
@@ -58,7 +65,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a node works with."""
+    """The parts that a node is built from."""
 
     storage: Storage
     queue: Queue
@@ -69,8 +76,8 @@ class Parts:
     trees: Mapping[str, TreeKind]
     """The kinds of trees that it opens and settles, by the kind of job."""
     tree_queue: Queue
-    """Announces runs that are to be opened as trees."""
+    """Announces runs to open as trees."""
     listener: ProgressListener = ignore_progress
-    """Called with the progress of trees that this node settles."""
+    """Called with the progress of the trees that this node opens or settles."""
     sweep: Sweep | None = None
-    """Called for attempts whose worker vanished, before they are tried again."""
+    """Called for attempts whose worker vanished, before they are retried."""

@@ -1,4 +1,4 @@
-"""Checks regularly that this process may go on with its storage."""
+"""Checks regularly that this process may still write to its storage."""
 
 import asyncio
 from typing import Final
@@ -10,7 +10,7 @@ _EVERY: Final = Millis(10 * SECOND)
 
 
 class StorageCheck:
-    """The duty that checks that this process may still write to the storage. An error that it raises ends the node."""
+    """The duty that runs the check. An error that it raises ends the node."""
 
     name = "storage check"
 

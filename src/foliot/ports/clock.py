@@ -1,4 +1,4 @@
-"""The clock port: what time it is, and how to wait."""
+"""The clock port: reads the time and waits."""
 
 import asyncio
 from typing import Protocol
@@ -7,11 +7,11 @@ from foliot.domain.instant import Instant, Millis
 
 
 class Clock(Protocol):
-    """Two hands: `now` is wall time and may step, `elapsed` counts since boot and never does."""
+    """Has two times: `now` is wall time and may be set; `elapsed` is monotonic and counts from boot."""
 
     @property
     def boot_id(self) -> str:
-        """Names the boot that `elapsed` counts from, the same for all processes of a machine."""
+        """The id of the boot that `elapsed` counts from, the same in all processes of a machine."""
         ...
 
     def now(self) -> Instant: ...
@@ -20,7 +20,7 @@ class Clock(Protocol):
         """Milliseconds since boot, suspended time included."""
         ...
 
-    # The clock is the one place where a timeout is the point.
+    # The rule is about coroutines that should be wrapped in asyncio.timeout; this one implements waiting.
     async def wait(self, wake: asyncio.Event, timeout: Millis | None) -> None:  # noqa: ASYNC109
-        """Return when `wake` is set or the time has passed, whichever comes first."""
+        """Return when `wake` is set or the timeout has passed, whichever comes first."""
         ...

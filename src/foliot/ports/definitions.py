@@ -1,4 +1,4 @@
-"""The definitions port: jobs, schedules and workflows, stored and read by those who deploy them."""
+"""The definitions port: stores and reads jobs, schedules and workflows."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -11,7 +11,7 @@ from foliot.domain.workflow.spec import WorkflowSpec
 
 
 class NewSchedule(NamedTuple):
-    """A schedule to be created, or edited when one of that id exists; `uid` is used only when it is created."""
+    """A schedule to create, or to edit if one with that id exists. `uid` is used only for a new one."""
 
     uid: ScheduleUid
     id: ScheduleId
@@ -24,11 +24,11 @@ class Deployment(NamedTuple):
     workflows: Mapping[str, WorkflowSpec]
     schedules: Sequence[NewSchedule] = ()
     gone: Collection[ScheduleId] = ()
-    """Schedules to be deleted."""
+    """The schedules to delete."""
 
 
 class WorkflowVersion(NamedTuple):
-    """A stored version. It never changes, except that jobs which it names may be renamed."""
+    """A stored version. It never changes, except that the jobs in it may be renamed."""
 
     workflow_id: str
     version: int
@@ -40,57 +40,57 @@ class Behind(NamedTuple):
     """The jobs behind a workflow, see `domain.workflow.jobs`."""
 
     jobs: set[JobId]
-    """Those that are deleted with it."""
+    """The jobs that are deleted with it."""
     doubtful: set[JobId]
-    """Jobs with the names that its steps would have, where neither the workflow nor the job can be read. They may have
-    another owner, and are kept."""
+    """Unreadable jobs with names that steps of an unreadable workflow would have. They may belong to another owner, and
+    are kept."""
 
 
 class Definitions(Protocol):
     # -- jobs
 
     async def put_jobs(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
-        """Create or replace definitions. Saving what is already there changes nothing, not even `updated_at`.
+        """Create or replace definitions. Saving an equal definition changes nothing, not even `updated_at`.
 
-        Of two definitions of one job the last counts, and is the answer to both.
-        A row that cannot be read is replaced as well: its revision goes on rising.
+        Of two definitions of one job the last is stored, and returned for both.
+        An unreadable row is replaced too, with a higher revision.
         """
         ...
 
     async def get_jobs(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
-        """Those of the named jobs that exist. Raises `RowUnreadable` if one of them cannot be read."""
+        """Return the jobs that exist. Raises `RowUnreadable` if one of them cannot be read."""
         ...
 
     async def page_jobs(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
-        """Jobs by id, those after `after`."""
+        """Return jobs by id, those after `after`."""
         ...
 
     async def delete_jobs(self, job_ids: Collection[JobId], *, at: Instant | None = None) -> list[JobId]:
         """Delete jobs with their schedules and cancel their runs that have not started; history is kept.
 
-        Returns the ids that existed.
+        Return the ids that existed.
         """
         ...
 
     async def rename_jobs(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
-        """Give jobs other ids (old -> new): definition, runs, dedupe keys, limits and schedules, with their history.
+        """Change the ids of jobs (old -> new): definition, runs, dedupe keys, limits and schedules, with their history.
 
-        Schedules named after the job (`<old id>:<name>`) are named after it again, unless that name is taken; uids and
-        ledgers stay. Only a job that exists gets a new id, and only one that is free, so renaming twice is a no-op.
-        Returns the renames that were done. Attempts under way go on. A run that is created for an old id at the same
-        moment keeps it, and ends as a run of a deleted job.
+        Schedules named after the job (`<old id>:<name>`) get its new id, unless that name is taken; uids and ledgers
+        stay. Only an existing job is renamed, and only to a free id, so renaming twice is a no-op. Return the renames
+        that were done. Running attempts continue. A run that is created concurrently for an old id keeps it, and ends
+        as a run of a deleted job.
 
-        Gates and all versions of workflows that name the job name the new id. Their jobs, and the jobs of those
-        workflows, get a higher revision.
+        Gates and all versions of workflows that refer to the job get the new id. The jobs with these gates, and the
+        jobs of those workflows, get a higher revision.
 
-        Raises `JobInUse`, and renames nothing, while one of the jobs is named by an open execution (as its workflow, by
-        a step, or in the jobs that it copied), by a workflow of which a run is leased and about to be opened, or by a
-        run that waits for its gate. An open execution of a deleted workflow keeps its id from being given.
+        Raises `JobInUse`, and renames nothing, while one of the jobs is used by an open execution (as its workflow, by
+        a step, or in the jobs that it copied), by a workflow with a run that is leased to be opened, or by a run that
+        waits for its gate. The id of a deleted workflow is not free while it has an open execution.
         """
         ...
 
     async def watch_jobs(self, job_ids: Collection[JobId]) -> None:
-        """Keep the ends of these jobs' runs, past ones included, for the gates that depend on them."""
+        """Record the ends of the runs of these jobs, past ones included, for the gates that depend on them."""
         ...
 
     # -- schedules
@@ -98,7 +98,7 @@ class Definitions(Protocol):
     async def put_schedules(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
         """Create schedules, or edit those that exist by opening a revision (see `domain.schedule.edit`).
 
-        Saving an equal specification changes nothing. An edit never un-pauses. A row that cannot be read is repaired
+        Saving an equal specification changes nothing. An edit never resumes a schedule. An unreadable row is repaired
         from the revision that it was copied from.
         """
         ...
@@ -108,13 +108,13 @@ class Definitions(Protocol):
     async def page_schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
     ) -> list[Schedule]:
-        """Schedules by id, those after `after`."""
+        """Return schedules by id, those after `after`."""
         ...
 
     async def pause_schedules(
         self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
     ) -> list[Schedule]:
-        """Pause or resume. Pausing twice keeps the first moment. Returns the schedules that exist."""
+        """Pause or resume schedules. Pausing twice keeps the first time. Return the schedules that exist."""
         ...
 
     async def delete_schedules(
@@ -128,41 +128,41 @@ class Definitions(Protocol):
     async def put_workflows(
         self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None
     ) -> dict[str, WorkflowVersion]:
-        """Store each as a new version, counted from 1; one that equals the newest is that version again.
+        """Store each workflow as a new version, counted from 1. One that equals the newest keeps that version.
 
-        A newest version that cannot be read equals nothing: putting the workflow again adds a readable one.
+        An unreadable newest version equals nothing: putting the workflow again adds a readable version.
         """
         ...
 
     async def deploy(self, deployment: Deployment, *, at: Instant | None = None) -> dict[str, WorkflowVersion]:
-        """Store workflows as `put_workflows` does, with the jobs behind them (`domain.workflow.jobs`) and schedules,
-        and delete the schedules in `gone`. All of it, or nothing."""
+        """Store workflows as `put_workflows` does, with the jobs behind them (`domain.workflow.jobs`) and their
+        schedules, and delete the schedules in `gone`, all or nothing."""
         ...
 
     async def get_workflows(
         self, wanted: Collection[tuple[str, int | None]]
     ) -> dict[tuple[str, int | None], WorkflowVersion]:
-        """Those of the versions that exist; None asks for the newest. Raises `RowUnreadable` if one cannot be read."""
+        """Return the versions that exist; None means the newest. Raises `RowUnreadable` if one cannot be read."""
         ...
 
     async def page_workflows(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion]:
-        """The newest version of each workflow, by id. Raises `RowUnreadable`, naming the workflow, if one cannot be
-        read."""
+        """Return the newest version of each workflow, by id. Raises `RowUnreadable` with the id of the workflow if one
+        cannot be read."""
         ...
 
     async def delete_workflows(self, workflow_ids: Collection[str], *, at: Instant | None = None) -> list[str]:
-        """Delete workflows with the jobs behind them and all schedules that start them, and cancel what has not begun.
+        """Delete workflows with the jobs behind them and all schedules that start them, and cancel runs that have not
+        begun.
 
-        Open executions go on, and history is kept, so versions can still be read by their numbers; only the newest is
-        none any more. A workflow that is put again goes on counting. Returns the ids that existed.
+        Open executions continue, and history is kept, so versions can still be read by number; only the newest no
+        longer exists. A workflow that is put again continues with the next number. Return the ids that existed.
 
-        The jobs behind a version that cannot be read are those parts of workflows that are named as its steps would
-        be. See `jobs_behind`.
+        The jobs behind an unreadable version are found by the names that its steps would have, see `jobs_behind`.
         """
         ...
 
     async def jobs_behind(self, workflow_id: str) -> Behind:
-        """What `delete_workflows` would delete and keep. Nothing, if there is no such workflow."""
+        """Return the jobs that `delete_workflows` would delete and keep: none if the workflow does not exist."""
         ...
 
     async def pause_step(self, workflow_id: str, step: str, *, paused: bool) -> None:

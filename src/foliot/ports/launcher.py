@@ -1,4 +1,4 @@
-"""The launcher port: what an application puts in the place of ours when it starts workflows itself."""
+"""The launcher port: an application implements it to start workflows itself."""
 
 from collections.abc import Awaitable
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class RunLauncher(Protocol):
-    """Has one method, a coroutine function or a plain one."""
+    """Starts workflows. `start` may be a coroutine function or a plain function."""
 
     def start(
         self,
@@ -17,15 +17,14 @@ class RunLauncher(Protocol):
         scheduled_for: datetime,
         idempotency_key: str,
     ) -> bool | Awaitable[bool]:
-        """Start one run for the tick, once per key. False: it cannot be started.
+        """Start one run for the tick, once per key. Return False if it cannot be started.
 
-        It is called with the names above, not by position. A plain function will do where it answers at once: whatever
-        it waits for, the worker waits for.
+        It is called with keyword arguments. A plain function must return without blocking: the worker waits for it.
         """
         ...
 
 
 async def ask(launcher: RunLauncher, **arguments: Any) -> bool:
-    """Its answer, whether it is given at once or awaited."""
-    answer = launcher.start(**arguments)
-    return await answer if isawaitable(answer) else answer
+    """Call the launcher, await the result if it is awaitable, and return it."""
+    result = launcher.start(**arguments)
+    return await result if isawaitable(result) else result

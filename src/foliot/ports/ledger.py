@@ -1,4 +1,4 @@
-"""The ledger port: what a scheduler needs to turn due schedules into ticks and runs."""
+"""The ledger port, used by the scheduler: turns due schedules into ticks and runs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -11,7 +11,7 @@ from foliot.errors import RowUnreadable
 
 
 class Unreadable(NamedTuple):
-    """A schedule that is due and cannot be decided: its row, or the row of its job, cannot be read."""
+    """A due schedule that cannot be decided, because its row or the row of its job cannot be read."""
 
     uid: ScheduleUid
     id: ScheduleId
@@ -35,21 +35,22 @@ class DueBatch(NamedTuple):
 
 class Ledger(Protocol):
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
-        """Up to `limit` schedules whose `wake_at` has come, earliest first. Takes no lock and changes nothing.
+        """Return up to `limit` schedules whose `wake_at` has passed, earliest first. Takes no lock and changes nothing.
 
         A schedule that cannot be read, or whose job cannot, does not affect the others.
         """
         ...
 
     async def commit_firings(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
-        """Save ticks, runs and the advanced watermark of each firing in one transaction. Returns the uids saved.
+        """Save ticks, runs and the advanced watermark of each firing in one transaction. Return the saved uids.
 
-        A firing whose schedule has another version by now changes nothing. Runs are created as `Orders.create` does;
+        A firing whose schedule has another version by now changes nothing. Runs are created as by `Orders.create`;
         each holds its schedule's overlap key until it is terminal. With `cancels_running` every earlier run of the
         schedule that is not terminal is cancelled, started or not.
         """
         ...
 
     async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
-        """When the next schedule is due, other than those in `besides`. One index look-up, however many there are."""
+        """Return when the next schedule is due, without those in `besides`. One index look-up, at any number of
+        schedules."""
         ...

@@ -1,4 +1,4 @@
-"""The orders port: what people and programs do to runs."""
+"""The orders port: commands of people and programs on runs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
@@ -13,7 +13,7 @@ from foliot.domain.run.run import Ended, NewRun
 
 
 class Created(Struct, frozen=True, gc=False):
-    """The run that a request led to: a new one, or the one that already has its dedupe key."""
+    """The run for a request: a new one, or the one that already has its dedupe key."""
 
     run_id: RunId
     is_new: bool
@@ -21,7 +21,7 @@ class Created(Struct, frozen=True, gc=False):
 
 class Orders(Protocol):
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
-        """Create runs, in order. Due ones are ready at once (or wait for their limits), later ones are scheduled.
+        """Create runs, in order. Due runs are ready immediately (or wait for their limits), later ones are scheduled.
 
         A gated run is scheduled, due or not, until its gate has decided (`Admission.gated`, `pass_gates`).
         A run whose dedupe key is taken is not created: the run that has the key is returned. Scope `forever` keeps the
@@ -30,20 +30,20 @@ class Orders(Protocol):
         ...
 
     async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
-        """End runs that have not started, and request cancellation of those that run.
+        """End runs that have not started, and request cancellation of running ones.
 
-        An open tree gets a note: settling it cancels its children.
+        An open tree gets a note; settling it cancels its children.
         """
         ...
 
     async def answer(self, answers: Mapping[RunId, Ended], *, at: Instant | None = None) -> list[RunId]:
-        """End runs that have not started with the given results. Returns those ended; the others stay as they are."""
+        """End runs that have not started with the given results. Return the ended runs; the others stay unchanged."""
         ...
 
     async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:
-        """Count runs as successes, reason `marked` (see `domain.run.mark`). Marking twice is the same as once.
+        """Count runs as successes, reason `marked` (see `domain.run.mark`). Idempotent.
 
-        Each run is given with the id for a substitute run, which is created only where the ended run cannot be changed.
+        Each run is given with the id for a substitute run, which is created only if the ended run cannot be changed.
         A substitute has the job, payload and options of the original and the trigger `mark:<run id>`.
         """
         ...

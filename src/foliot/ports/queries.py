@@ -1,10 +1,10 @@
-"""The part of the storage that answers questions of people and programs: pages and lists.
+"""The queries port: pages and lists for the CLI, the API and applications.
 
-Each verb reads everything that its answer needs in one snapshot, so an answer never shows two states of the database.
-No verb changes anything, and none costs more because history grew.
+Each verb reads everything that its result needs in one snapshot, so a result never mixes two states of the database.
+No verb changes anything, and the cost of a verb does not grow with the history.
 
-A row that cannot be read is reported in its place: `Run.unreadable`, `Schedule.is_unreadable`, or a `RowUnreadable`
-instead of the value. `job` and `workflow` raise `RowUnreadable` if the definition itself cannot be read.
+An unreadable row is reported in its place: `Run.unreadable`, `Schedule.is_unreadable`, or a `RowUnreadable` instead of
+the value. `job` and `workflow` raise `RowUnreadable` if the definition itself cannot be read.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ from foliot.ports.definitions import WorkflowVersion
 
 
 class RunFilter(NamedTuple):
-    """Which runs to list. None means: any. Newest first; `before` continues a listing after its last id."""
+    """Which runs to list, newest first. None means any. `before` continues a listing after its last id."""
 
     job_id: JobId | None = None
     schedule_id: ScheduleId | None = None
@@ -42,7 +42,7 @@ class RunFilter(NamedTuple):
 
 
 class Depth(NamedTuple):
-    """How many runs are not over, by state, each counted up to a limit."""
+    """The number of open runs by state, each counted up to a limit."""
 
     running: int
     """Cancelling ones included."""
@@ -51,7 +51,7 @@ class Depth(NamedTuple):
 
 
 class LedgerRow(NamedTuple):
-    """A row of the ledger as it is shown."""
+    """A row of the ledger."""
 
     record: TickRecord
     key: str | None
@@ -63,7 +63,7 @@ class LedgerRow(NamedTuple):
 
 
 class ScheduleLedger(NamedTuple):
-    """A schedule with all that `verify` needs to recompute its ticks."""
+    """A schedule with everything that `verify` needs to recompute its ticks."""
 
     schedule: Schedule
     deleted_at: Instant | None
@@ -76,21 +76,21 @@ class LogSummary(NamedTuple):
     """How the log of a run begins and ends."""
 
     starts: Sequence[Token]
-    """The starts of the run that printed anything, in order."""
+    """The starts of the run that have output, in order."""
     first: LogChunk | None
-    """The first chunk of the start that was asked about."""
+    """The first chunk of the given start."""
     last: LogChunk | None
-    """The last chunk of all."""
+    """The last chunk of the run."""
 
 
 class Matches(NamedTuple):
-    """The runs that a reference names, where that is not exactly one. A few of them, if there are many."""
+    """The runs that match a reference, if that is not exactly one. Only some of them, if there are many."""
 
     run_ids: tuple[RunId, ...]
 
 
 class FoundRun(NamedTuple):
-    """A run, and what was given when it was started."""
+    """A run, and the values that it was started with."""
 
     run: Run
     start_input: StartInput
@@ -101,19 +101,19 @@ class AwaitedLimit(NamedTuple):
 
     key: str
     capacity: int | None
-    """None for the overlap key of a schedule, which no run waits for by its capacity."""
+    """None for the overlap key of a schedule, which has no capacity."""
     holders: Sequence[RunId]
-    """Runs that have a place, newest first; a few of them, if there are many."""
+    """The runs that hold a place, newest first; only some of them, if there are many."""
 
 
 class Blockers(NamedTuple):
-    """What the runs on one page that have not begun may wait for."""
+    """What the waiting runs on one page may wait for."""
 
     workers: Sequence[WorkerState]
     jobs: Mapping[JobId, Job]
-    """The jobs of these runs as they are defined now, those that can be read."""
+    """The current definitions of the jobs of these runs, without unreadable ones."""
     limits: Mapping[RunId, Sequence[AwaitedLimit]]
-    """By queued run. A queued run that is not here has all its places."""
+    """By queued run. A queued run without an entry has all its places."""
 
 
 class ExecutionDetails(NamedTuple):
@@ -124,31 +124,31 @@ class ExecutionDetails(NamedTuple):
     start_input: StartInput
     steps: Sequence[StepRecord]
     version: WorkflowVersion | RowUnreadable | None
-    """The version that it goes through. None: retention or a deletion has removed it."""
+    """The version that it executes. None: retention or a deletion has removed it."""
     waiting: Mapping[RunId, Run]
     """The runs of steps that have not begun."""
 
 
 class RunDetails(NamedTuple):
-    """One run, and why it is where it is."""
+    """One run, with what is needed to explain its state."""
 
     run: Run
     start_input: StartInput
     attempts: Sequence[AttemptRecord]
     decision: Decision | None
-    """What its gate decided."""
+    """The decision of its gate."""
     execution: ExecutionDetails | None
-    """What the run is, or what it is a step of."""
+    """The execution that the run is, or is a step of."""
     blockers: Blockers
     logs_kept_from: Instant | None
-    """Retention has removed chunks of ended runs from before this moment. None: never any, by their age."""
+    """Retention has removed the chunks of ended runs before this time. None: it has removed none by age."""
 
 
 class JobDetails(NamedTuple):
     job: Job
     schedules: Sequence[Schedule]
     runs: Sequence[Run]
-    """The newest ones, newest first."""
+    """The newest runs, newest first."""
     latest: Mapping[JobId, Run]
     """The newest run of each job that its gate depends on."""
 
@@ -171,15 +171,15 @@ class ScheduleDetails(NamedTuple):
 
 
 class WorkflowDetails(NamedTuple):
-    """A workflow, with an execution of it: the one that was asked for, or else the newest."""
+    """A workflow, with one of its executions: the requested one, else the newest."""
 
     newest: WorkflowVersion
     version: WorkflowVersion | None
-    """The version that was asked for, or that of the execution that was. None: there is no such version."""
+    """The requested version, or that of the requested execution. None: it does not exist."""
     latest: Run | None
     """The newest run of the workflow, whether or not it has become an execution."""
     asked: Run | Matches | None
-    """What the reference names, if one was given."""
+    """The run or runs that match the reference, if one was given."""
     execution: ExecutionDetails | None
     paused: Collection[str]
     """Steps that executions skip."""
@@ -189,7 +189,7 @@ class WorkflowDetails(NamedTuple):
 
 class WorkflowSummary(NamedTuple):
     version: WorkflowVersion | RowUnreadable
-    """The newest one."""
+    """The newest version."""
     latest: Run | None
     schedules: Sequence[Schedule]
 
@@ -200,56 +200,56 @@ class ExecutionsPage(NamedTuple):
 
 
 class OverviewLimits(NamedTuple):
-    """How much of each kind is read."""
+    """How many rows of each kind are read."""
 
     rows: int
     failures: int
     counted: int
-    """Runs that are not over are counted up to this number."""
+    """Open runs are counted up to this number."""
 
 
 class OverviewDetails(NamedTuple):
     depth: Depth
     executions: Sequence[Execution]
-    """Those that are not over, oldest first."""
+    """Open executions, oldest first."""
     running: Sequence[Run]
     queued: Sequence[Run]
     failures: Sequence[Run]
-    """Newest first, as the two before."""
+    """Newest first, like `running` and `queued`."""
     upcoming: Sequence[Schedule]
-    """The schedules that ask for a decision next, in that order."""
+    """The schedules that are due next, in that order."""
     workers: Sequence[WorkerState]
 
 
 class Queries(Protocol):
     async def named(self, name: str) -> JobDetails | ScheduleDetails | RunDetails | Matches:
-        """The job of that name, else the schedule, else the run that `name` refers to."""
+        """Return the job with that name, else the schedule, else the run that `name` refers to."""
         ...
 
     async def run(self, reference: RunReference) -> RunDetails | Matches: ...
 
     async def find_run(self, reference: RunReference) -> FoundRun | Matches:
-        """The run alone."""
+        """Return only the run."""
         ...
 
     async def runs(self, only: RunFilter, *, root: RunReference | None = None) -> list[Run] | Matches:
-        """Runs, newest first. `root` limits them to the parts of the run that it names."""
+        """Return runs, newest first. `root` limits them to the tree of the run that it refers to."""
         ...
 
     async def job(self, job_id: JobId) -> JobDetails | None: ...
 
     async def jobs(self, *, after: JobId | None = None, limit: int = 100) -> list[JobSummary]:
-        """Jobs by id, those after `after`."""
+        """Return jobs by id, those after `after`."""
         ...
 
     async def schedule(self, schedule_id: ScheduleId, *, ticks: int = 10) -> ScheduleDetails | None:
-        """A schedule with its newest ticks, so many of them."""
+        """Return a schedule with up to `ticks` of its newest ticks."""
         ...
 
     async def schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
     ) -> list[Schedule]:
-        """Schedules by id, those after `after`; with `job_id` those that start this job or workflow."""
+        """Return schedules by id, those after `after`; with `job_id` those that start this job or workflow."""
         ...
 
     async def workflow(
@@ -257,17 +257,17 @@ class Queries(Protocol):
     ) -> WorkflowDetails | None: ...
 
     async def workflows(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowSummary]:
-        """Workflows by id, those after `after`."""
+        """Return workflows by id, those after `after`."""
         ...
 
     async def execution(self, run_id: RunId) -> ExecutionsPage:
-        """The execution of that id, or of which that run is a step; an empty page if there is none."""
+        """Return the execution with that id, or the one that this run is a step of; else an empty page."""
         ...
 
     async def executions(
         self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
     ) -> ExecutionsPage:
-        """Executions that are not over, oldest first."""
+        """Return open executions, oldest first."""
         ...
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails: ...
@@ -280,54 +280,54 @@ class Queries(Protocol):
     async def page_runs(self, only: RunFilter) -> list[Run]: ...
 
     async def overrides(self, run_id: RunId) -> bytes | None:
-        """The options that were given for this run alone, as JSON. Raises `RowUnreadable` if they cannot be read."""
+        """Return the options given for this run only, as JSON. Raises `RowUnreadable` if they cannot be read."""
         ...
 
     async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
-        """Every finished attempt, in order, the last one included. The status of an unreadable one says so."""
+        """Return all finished attempts, in order. An unreadable one has the status `unreadable`."""
         ...
 
     async def get_executions(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
-        """Those of the executions that exist. An unreadable one has its error, and the rest of its row."""
+        """Return the executions that exist. An unreadable one has its error and the readable fields of its row."""
         ...
 
     async def active_executions(
         self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
     ) -> list[Execution]:
-        """Executions that are not over, oldest first, those after `after`; as from `get_executions`."""
+        """Return open executions, oldest first, those after `after`, as `get_executions` does."""
         ...
 
     async def step_states(self, run_id: RunId, steps: Collection[str] | None = None) -> dict[str, StepState]:
-        """The states of the named steps, or of all."""
+        """Return the states of the given steps, or of all."""
         ...
 
     async def step_outputs(self, run_id: RunId, steps: Collection[str]) -> dict[str, StepOutput]:
-        """The outputs of the runs of the named steps."""
+        """Return the outputs of the runs of the given steps."""
         ...
 
     # -- the ledger
 
     async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
-        """Ledger rows that touch (after, until], in order: a range that began before `after` and goes on is the first.
+        """Return ledger rows that overlap (after, until], in order. A range that began before `after` comes first.
 
-        The row that begins at `after` is not among them: to read on, give the first moment of the last row.
+        The row that begins at `after` is left out: to read the next page, pass `scheduled_for` of the last row.
         """
         ...
 
     async def tick_keys(
         self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int
     ) -> list[tuple[Instant, str]]:
-        """The idempotency keys of single moments in (after, until], in order."""
+        """Return the idempotency keys of single ticks in (after, until], in order."""
         ...
 
     async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
-        """The runs that more than one ledger row names, of those that begin after `after`."""
+        """Return the runs that more than one ledger row refers to, among the rows that begin after `after`."""
         ...
 
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
     ) -> list[ScheduleLedger]:
-        """Schedules by uid with revisions, pauses and planned ticks, deleted ones included."""
+        """Return schedules by uid, deleted ones included, with revisions, pauses and planned ticks."""
         ...
 
     # -- logs and events
@@ -335,21 +335,21 @@ class Queries(Protocol):
     async def read_log(
         self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
     ) -> list[LogChunk]:
-        """Chunks of all attempts in order, those after (token, seq)."""
+        """Return chunks of all attempts in order, those after (token, seq)."""
         ...
 
     async def tail_log(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
-        """The last chunks, in order."""
+        """Return the last chunks, in order."""
         ...
 
     async def log_summary(self, run_id: RunId, token: Token | None) -> LogSummary:
-        """The ends of a run's log, and its starts, in one read. `token` is the start that is asked about."""
+        """Return the starts of a run, the first chunk of the start `token`, and the last chunk, in one read."""
         ...
 
     async def logs_kept_from(self) -> Instant | None:
-        """Retention has removed chunks of ended runs from before this moment. None: none has been removed by age."""
+        """Return the time before which retention has removed chunks of ended runs. None: it has removed none by age."""
         ...
 
     async def events(self, *, after: int, limit: int) -> list[Event]:
-        """Events in order of their numbers; one that commits late is never skipped."""
+        """Return events in order of their numbers. An event that commits late is never skipped."""
         ...

@@ -1,7 +1,7 @@
-"""The queue port: hints that a run may be worth claiming.
+"""The queue port: hints that a run may be ready to claim.
 
-A message carries `{"v": 1, "run_id": "01J..."}` and nothing else. The storage decides what it is worth: a
-message that is lost, doubled, late or forged costs at most a look-up.
+A message is `{"v": 1, "run_id": "01J..."}` and nothing else. The storage decides whether the run can be claimed: a
+lost, duplicate, late or forged message costs at most one look-up.
 """
 
 import asyncio
@@ -12,28 +12,28 @@ from foliot.domain.ids import RunId
 
 
 class Queue(Protocol):
-    """Carries run ids from dispatchers to workers, or only the news that there are some."""
+    """Carries run ids from dispatchers to workers, or only a signal that runs may be ready."""
 
     @property
     def carries_ids(self) -> bool:
-        """False: workers look into the storage themselves, in rank order, whenever `signal` is set."""
+        """Whether `take` returns run ids. If not, workers claim from the storage in rank order when `signal` is set."""
         ...
 
     @property
     def signal(self) -> asyncio.Event:
-        """Set when there may be something to take."""
+        """Set when runs may be ready."""
         ...
 
     async def announce(self, queue: str, run_ids: Sequence[RunId]) -> None:
-        """Tell the workers of a queue that these runs may start. May be repeated at will."""
+        """Announce to the workers of a queue that these runs are ready. May be repeated."""
         ...
 
     async def take(self, queues: Sequence[str], limit: int) -> Sequence[RunId]:
-        """Up to `limit` announced run ids, without waiting. Garbage is dropped and counted, never returned."""
+        """Return up to `limit` announced run ids, without waiting. Invalid messages are dropped and counted."""
         ...
 
     async def done(self, run_ids: Sequence[RunId]) -> None:
-        """These messages have served: they need not be delivered again."""
+        """Acknowledge the messages of these runs, so that they are not delivered again."""
         ...
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""The runner port: how one attempt of one kind of job is carried out."""
+"""The runner port: executes attempts of one kind of job."""
 
 from collections.abc import Collection, Mapping
 from typing import Protocol
@@ -13,23 +13,23 @@ from foliot.domain.run.run import Tick
 
 
 class LogSink(Protocol):
-    """Takes what an attempt prints, while it prints it. No method raises: what cannot be stored is dropped."""
+    """Receives the output of an attempt while it runs. No method raises: output that cannot be stored is dropped."""
 
     def write(self, stream: Stream, data: bytes) -> None:
-        """Take these bytes without waiting. Whoever writes awaits `drain` at least once in 64 KiB."""
+        """Add bytes without waiting. The writer must await `drain` at least every 64 KiB."""
         ...
 
     async def drain(self) -> None:
-        """Return when there is room again, at once where there is. Never waits for ever."""
+        """Wait until the buffer has room, for a limited time."""
         ...
 
     def truncated(self, seen: int, stored: int) -> None:
-        """Of the attempt's whole output, so many bytes were seen and fewer were written here. Said once, at its end."""
+        """Record that only `stored` of `seen` bytes of the output were written. Called once, at the end."""
         ...
 
 
 class Attempt(Struct, frozen=True, gc=False):
-    """One try of one run, with all that a runner needs to carry it out."""
+    """One attempt of a run, with everything that a runner needs to execute it."""
 
     run_id: RunId
     job_id: str
@@ -37,45 +37,45 @@ class Attempt(Struct, frozen=True, gc=False):
     """Counts from 1."""
     payload: object
     spec: Mapping[str, object]
-    """The job's definition, in the words of its kind."""
+    """The fields of the job that belong to its kind."""
     environment: Mapping[str, str]
-    """Variables to add to those of the job."""
+    """Environment variables in addition to those of the job."""
     log: LogSink
     tick: Tick | None = None
-    """The planned moment it was made for, if a schedule made it."""
+    """The tick that the run was created for, if a schedule created it."""
     execution: RunId | None = None
-    """The execution of a workflow that it is a step of."""
+    """The execution that the run is a step of."""
     scheduled_for: Instant | None = None
-    """The planned moment, where a launcher has named it and no tick of ours does."""
+    """The planned time, if a launcher gave it instead of a tick."""
     written: Mapping[str, object] = {}
-    """Fields of the definition that had variables in them, as they were written: what a log tells in their place."""
+    """Fields of the definition before their variables were replaced. Logs show these instead of the values."""
 
     @property
     def planned(self) -> Instant | None:
-        """The moment that its run was planned for; None where nobody has planned it."""
+        """The planned time of the run; None for an unplanned run."""
         return self.scheduled_for if self.tick is None else self.tick.scheduled_for
 
 
 class Sweep(Protocol):
-    """Ends what vanished workers left running on this machine."""
+    """Ends processes that vanished workers left on this machine."""
 
     async def __call__(self, attempts: Collection[tuple[RunId, int]]) -> None:
-        """End everything that these attempts, lost with their workers, have started here. Never raises."""
+        """End all processes that these lost attempts have started here. Never raises."""
         ...
 
 
 class Runner(Protocol):
-    """Carries out attempts of one kind of job, any number at once."""
+    """Executes attempts of one kind of job, any number concurrently."""
 
     @property
     def abandoned(self) -> int:
-        """How many attempts could not be ended and still take a slot: 0 for whatever can be killed."""
+        """The number of attempts that could not be ended and still occupy a slot. 0 if all can be killed."""
         ...
 
     async def run(self, attempt: Attempt) -> Success | Failure:
-        """Carry out one attempt and say how it ended.
+        """Execute one attempt and return how it ended.
 
-        When the task is cancelled (a timeout, a cancel, a lost lease, a shutdown: the engine knows which), the runner
-        first ends everything it started for this attempt and then lets the CancelledError go on, always.
+        When the task is cancelled (by a timeout, a cancellation, a lost lease or a shutdown), the runner must first end
+        everything that it started for this attempt, and then let the CancelledError propagate.
         """
         ...

@@ -1,10 +1,10 @@
 """The storage port: the single source of truth.
 
-Each method is one domain verb over a batch and one transaction: all of it happened, or none. Promises are in the
-docstrings and, as tests, in `foliot.testing.conformance`: an adapter is whatever passes them.
+Each method is one domain verb over a batch, in one transaction: all of it is done, or nothing. The docstrings have the
+promises, and `foliot.testing.conformance` has them as tests, which every adapter must pass.
 
-`at` is the moment the verb takes as now. None means the storage's own clock (PostgreSQL's server; the process's on
-SQLite); the simulator gives it. A bad item never fails its batch: it comes back refused, the others are saved.
+`at` is the current time for the verb. None means the clock of the storage: the server's in PostgreSQL, the process's in
+SQLite. The simulation sets it. An invalid item does not fail its batch: it is refused, and the others are saved.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from foliot.ports.work import Work
 
 
 class Storage(Protocol):
-    """An open database. Its verbs are grouped by who uses them."""
+    """An open database. Its verbs are grouped into ports by their user."""
 
     @property
     def ledger(self) -> Ledger: ...
@@ -51,11 +51,11 @@ class Storage(Protocol):
 
     @property
     def clock(self) -> Clock:
-        """What time it is for all who use this storage, as near as it can be told without asking."""
+        """The clock of this storage, as estimated by this process without a query."""
         ...
 
     def signal(self, topic: Topic) -> asyncio.Event:
-        """An event that is set whenever that topic may concern a waiting loop, by this process or another one."""
+        """Return an event that is set when the topic has news, caused by this process or another one."""
         ...
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""What loops wait for."""
+"""The topics that wake waiting loops."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -7,7 +7,7 @@ from foliot.domain.tree.tree import TREES_QUEUE
 
 
 class Topic(StrEnum):
-    """What a waiting loop wants to be woken for."""
+    """A reason to wake a waiting loop."""
 
     RUNS = "runs"
     """A run may have become ready to start."""
@@ -22,9 +22,9 @@ class Topic(StrEnum):
     CANCELS = "cancels"
     """Cancellation of a running run was requested."""
     NOTES = "notes"
-    """A child of a tree has ended, or a tree is to be looked at."""
+    """A child of a tree has ended, or a tree needs a decision."""
 
 
 def topics_of_ready(queues: Iterable[str]) -> set[Topic]:
-    """What to ring when runs have become ready in these queues."""
+    """Return the topics to signal when runs have become ready in these queues."""
     return {Topic.TREES if queue == TREES_QUEUE else Topic.RUNS for queue in set(queues)}

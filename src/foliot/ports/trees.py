@@ -1,4 +1,4 @@
-"""The tree port: what a coordinator needs to open trees and to settle them."""
+"""The tree port, used by the coordinator: opens trees and settles them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
@@ -11,11 +11,11 @@ from foliot.domain.tree.tree import Notes, Tree
 from foliot.domain.workflow.execution import StepRecord
 
 PREFETCHED_STEPS: Final = 64
-"""Trees with at most so many steps come with the states of all of them, which saves a second read."""
+"""Trees with at most this many steps are read together with the states of all steps, which saves a second read."""
 
 
 class UnsettledTree(NamedTuple):
-    """A tree with what has happened since it was last settled, and with what its decision probably needs."""
+    """A tree with the notes since it was last settled, and with prefetched rows that its decision probably needs."""
 
     tree: Tree
     notes: Notes
@@ -23,49 +23,50 @@ class UnsettledTree(NamedTuple):
 
 
 class Unsettled(NamedTuple):
-    """Trees that ask for a decision at `now`."""
+    """Trees that need a decision at `now`."""
 
     now: Instant
     trees: Sequence[UnsettledTree]
     after: RunId | None = None
-    """Where the next call goes on, if there may be more."""
+    """The cursor for the next call, if there may be more."""
 
 
 class TreeStore(Protocol):
     async def open(self, openings: Sequence[Opening], *, at: Instant | None = None) -> list[Token]:
         """Turn claimed runs into trees: end their leases, store tree, body and steps, create the first children.
 
-        A stale token changes nothing and is returned, and so is that of a tree whose job has changed since it was
-        claimed. If the job has been deleted, the run is cancelled. The run of a tree counts as running, without a
-        worker. One that cannot be stored ends its run as failed.
+        Return the tokens that changed nothing: stale ones, and those of runs whose job has changed since the claim. If
+        the job was deleted, the run is cancelled. The run of a tree is running, without a worker. If a tree cannot be
+        stored, its run fails.
         """
         ...
 
     async def unsettled(
         self, limit: int, *, notes_per_tree: int, after: RunId | None = None, at: Instant | None = None
     ) -> Unsettled:
-        """Trees with notes whose id is greater than `after`, by id, and trees past their deadline. Changes nothing.
+        """Return trees with notes whose id is greater than `after`, by id, and trees past their deadline. Changes
+        nothing.
 
-        Takes a bounded number of notes of each tree, oldest first, without outputs. Small trees come with the states of
-        all their steps. A tree whose row cannot be read comes with its error and does not affect the others.
+        Reads at most `notes_per_tree` notes of each tree, oldest first, without outputs. Small trees come with the
+        states of all their steps. An unreadable tree comes with its error and does not affect the others.
         """
         ...
 
     async def load(self, wants: Sequence[Wanted], *, at: Instant | None = None) -> Mapping[RunId, Loaded]:
-        """What decisions about several trees need to know, by the tree that asks, in one read for all of them.
+        """Return the rows that decisions about several trees requested, by tree, in one read for all of them.
 
-        A row that cannot be read is reported to the trees that asked for it, in `Loaded.error`.
+        An unreadable row is reported to the trees that requested it, in `Loaded.error`.
         """
         ...
 
     async def steps(self, run_id: RunId) -> list[StepRecord]:
-        """All steps of a tree, also those that cannot be read: to end a tree that nobody can decide about."""
+        """Return all steps of a tree, unreadable ones included, to end a tree that cannot be decided."""
         ...
 
     async def settle(self, settlements: Sequence[Settlement], *, at: Instant | None = None) -> list[RunId]:
-        """Save each settlement whose tree is still in the state it was decided on. Returns the trees of those saved.
+        """Save each settlement whose tree is still in the state it was decided on. Return the trees that were saved.
 
-        First locks all trees that it settles or cancels, in ascending order. A tree that ends gives back its places
-        like any run, and leaves a note for its own parent.
+        All trees to settle or cancel are locked first, in ascending order. A tree that ends releases its places like
+        any run, and adds a note to its own parent.
         """
         ...

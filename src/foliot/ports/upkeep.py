@@ -1,4 +1,4 @@
-"""The part of the storage that removes what need not be kept. See `ports.storage` for what all verbs promise."""
+"""The upkeep port: leadership, retention, the storage check and expired workers."""
 
 from typing import NamedTuple, Protocol
 
@@ -7,7 +7,7 @@ from foliot.domain.run.lease import ExpiredLease
 
 
 class Retention(NamedTuple):
-    """How long finished things are kept. None: for ever."""
+    """How long, and how many, finished rows are kept. None: no limit."""
 
     runs_age: Millis | None
     runs_per_job: int | None
@@ -19,7 +19,7 @@ class Retention(NamedTuple):
 
 
 class Pruned(NamedTuple):
-    """How much of each kind was removed."""
+    """How many rows of each kind were removed."""
 
     runs: int
     logs: int
@@ -28,7 +28,7 @@ class Pruned(NamedTuple):
     schedules: int
     dedupe: int
     is_more: bool = False
-    """Whether something was left, or not yet looked at: then the next call goes on there."""
+    """Whether rows were left or not checked yet. The next call continues there."""
 
     @property
     def total(self) -> int:
@@ -36,7 +36,7 @@ class Pruned(NamedTuple):
 
     @property
     def most(self) -> int:
-        """How much of the kind of which most was removed."""
+        """The highest number among the kinds."""
         return max(self.runs, self.logs, self.ticks, self.events, self.schedules, self.dedupe)
 
 
@@ -44,33 +44,35 @@ class Upkeep(Protocol):
     """Maintenance: one leader at a time, every write fenced by its epoch."""
 
     async def lead(self, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
-        """Become or stay leader for `ttl`. The epoch, or None while another one leads. Epochs rise with each change."""
+        """Become or stay leader for `ttl`. Return the epoch, or None while another one leads. Each new leader gets a
+        higher epoch."""
         ...
 
     async def resign(self, holder: str) -> None: ...
 
     async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
-        """Remove up to `limit` of each kind of what is older than it must be kept. None: the epoch is not current.
+        """Remove up to `limit` rows of each kind that retention no longer keeps. Return None if the epoch is not
+        current.
 
-        Never removes a run that is not terminal, nor counts it among the newest of its job, nor a tick of a schedule
-        that is younger than its catch-up horizon. An execution goes with all its parts, and none of them goes before it
-        is over. A schedule goes that was deleted, or fired for the last time, so long ago that its ticks are gone, when
-        there is no run of it any more. Whoever calls until there is no more has gone through everything once; what was
-        given up, or not committed, is gone through again.
+        Never removes a run that is not terminal, nor counts it among the newest of its job. Never removes a tick that
+        is younger than the catch-up horizon of its schedule. An execution is removed with all its runs, and none of
+        them before it has ended. A schedule that was deleted, or will not fire any more, is removed after all its ticks
+        and runs. Calls until `is_more` is False check every row once; a call that was cancelled or not committed is
+        repeated.
         """
         ...
 
     async def check(self) -> None:
-        """Return if this process may go on. SchemaTooNew: a later Foliot has changed the schema so that this one must
-        not write any more. StorageGone: what is written is not where others look."""
+        """Return if this process may continue to write. Raise SchemaTooNew if a later version of Foliot has changed the
+        schema incompatibly, and StorageGone if the open database is no longer the one at its URL."""
         ...
 
     # -- expired workers
 
     async def expired_leases(self, limit: int, *, at: Instant | None = None) -> list[ExpiredLease]:
-        """Leases of workers that have expired. An expired worker can neither renew nor claim."""
+        """Return leases of expired workers. An expired worker can neither renew nor claim."""
         ...
 
     async def remove_expired_workers(self, *, at: Instant | None = None) -> int:
-        """Delete expired workers that hold no lease any more."""
+        """Delete expired workers without leases. Return how many."""
         ...

@@ -1,9 +1,8 @@
-"""The work port: all that a worker needs, in the same process or far away.
+"""The work port: everything that a worker uses, in the same process or over a network.
 
-A worker registers, renews one lease for everything it holds, claims runs, and reports how attempts ended. What a run is
-to do comes with the claim as a definition, once; what an ended attempt means for its run (a retry, the end, what
-follows) is decided behind this port. A worker is believed about outcomes only, and only with the token of a current
-lease.
+A worker registers, renews all its leases with one call, claims runs, and reports how attempts ended. A claim comes with
+the definition of its job, which is sent only once. The storage decides what an ended attempt means for its run: a
+retry, the end, and what follows. It trusts a worker only about outcomes, and only with the token of a current lease.
 """
 
 import asyncio
@@ -19,14 +18,14 @@ from foliot.ports.topic import Topic
 
 
 class Claimed(NamedTuple):
-    """Granted leases, and the definitions that they name and the worker did not list as known."""
+    """New leases, and their definitions without those that the worker listed as known."""
 
     claims: list[Claim]
     definitions: Mapping[DefinitionId, Definition]
 
 
 class Exchanged(NamedTuple):
-    """What `exchange` did: the stale tokens, and what was claimed."""
+    """The result of `exchange`: the stale tokens of the finishes, and the claims."""
 
     stale: list[Token]
     claims: list[Claim]
@@ -38,29 +37,30 @@ class Work(Protocol):
 
     @property
     def is_remote(self) -> bool:
-        """Whether the storage works in another process, so that it can serve two requests at once."""
+        """Whether the storage runs in another process, so that it can serve two requests concurrently."""
         ...
 
     def signal(self, topic: Topic) -> asyncio.Event:
-        """An event that is set when runs may be ready, or cancellation was requested (`Topic.RUNS`,
-        `Topic.CANCELS`)."""
+        """Return an event that is set when runs may be ready (`Topic.RUNS`) or a cancellation was requested
+        (`Topic.CANCELS`)."""
         ...
 
     async def register(self, worker: Worker, ttl: Millis, *, at: Instant | None = None) -> None:
-        """Make a worker known and alive for `ttl`."""
+        """Register a worker, which is alive for `ttl`."""
         ...
 
     async def renew(
         self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: Instant | None = None
     ) -> Renewal | None:
-        """Prolong the life of a worker and of all its leases. None: it had expired, or is not known, and stays so.
+        """Extend a worker and all its leases. Return None if it has expired or is not registered; it stays so.
 
-        Leases in its name that it does not list are given back, as if never granted. With None nothing is given back.
+        Its leases that `held` does not list are given back, as if never granted. If `held` is None, nothing is given
+        back.
         """
         ...
 
     async def retire(self, worker_id: WorkerId) -> None:
-        """Remove a worker that stops in good order. Leases that it still has count as those of an expired worker."""
+        """Remove a worker that stops. Its remaining leases are treated like those of an expired worker."""
         ...
 
     async def claim(
@@ -73,19 +73,19 @@ class Work(Protocol):
         only: Collection[RunId] | None = None,
         at: Instant | None = None,
     ) -> Claimed:
-        """Lease up to `limit` ready runs to a live worker: in rank order, never one run to two workers.
+        """Lease up to `limit` ready runs to a live worker, in rank order. No run is leased to two workers.
 
-        With `only`, just those of them that are ready. A worker that is not registered or has expired gets nothing.
+        With `only`, just the ready runs among these. A worker that is not registered or has expired gets no runs.
         A run whose row cannot be read ends as failed, reason `launch_failed`, and others are leased in its place.
         Definitions in `known` are not sent again.
         """
         ...
 
     async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
-        """Save ended attempts with what follows from them. A stale token changes nothing and is returned.
+        """Save ended attempts and their consequences. A stale token changes nothing and is returned.
 
-        Whether the run is tried again is decided here, by its stored options. A requested cancellation turns "try
-        again" into cancelled. A finish that was saved before (same run, token, status and reason) is accepted again and
+        The stored options of the run decide whether it is retried. If its cancellation was requested, it is cancelled
+        instead of retried. A finish that was saved before (same run, token, status and reason) is accepted again and
         changes nothing. Superseded attempts are kept as records. An outcome that cannot be stored ends its run as
         failed, reason `output`.
         """
@@ -102,13 +102,12 @@ class Work(Protocol):
         only: Collection[RunId] | None = None,
         at: Instant | None = None,
     ) -> Exchanged:
-        """`finish`, then `claim`, in one commit: what a busy worker does all the time.
+        """Do `finish`, then `claim`, in one commit, which saves a busy worker one of two.
 
-        If it fails, the finishes may have been saved or not, and must be sent again.
+        If it fails, the finishes may or may not have been saved, and must be sent again.
         """
         ...
 
     async def append_log(self, chunks: Sequence[LogChunk]) -> list[Token]:
-        """Save log chunks; saving one twice is saving it once. Chunks of a stale token are not saved; these tokens are
-        returned."""
+        """Save log chunks; saving one again is a no-op. Return the stale tokens, whose chunks are not saved."""
         ...

@@ -1,7 +1,7 @@
-"""Decide why a run, an execution or a step is where it is.
+"""Explains the state of runs, executions and steps.
 
-run page      explain_run               a RunExplanation, or of an execution an ExecutionExplanation
-step          Course.explain_steps      a StepExplanation, or None where its result alone tells
+explain_run                         a run: RunExplanation; an execution: ExecutionExplanation
+ExecutionExplainer.explain_steps    each step: StepExplanation, or None if its result needs none
 """
 
 from collections import Counter
@@ -53,18 +53,19 @@ from foliot.service.explanation import (
 def explain_run(page: RunDetails) -> RunExplanation | ExecutionExplanation:
     run, blockers = page.run, page.blockers
     if page.execution is None:
-        return explain_alone(run, blockers.jobs.get(run.job_id), blockers)
-    course = Course(page.execution, blockers)
+        return explain_single_run(run, blockers.jobs.get(run.job_id), blockers)
+    explainer = ExecutionExplainer(page.execution, blockers)
     if run.unreadable is None and run.parent_id is None:
-        return course.explain()
-    if run.unreadable is None and run.child_key in course.questions and run.status is Status.SCHEDULED:
-        return WaitsForAnswer(execution_id=course.execution_id, step=run.child_key or "")
+        return explainer.explain()
+    if run.unreadable is None and run.child_key in explainer.waiting_approvals and run.status is Status.SCHEDULED:
+        return WaitsForAnswer(execution_id=explainer.execution_id, step=run.child_key or "")
     is_waiting = run.status in (Status.SCHEDULED, Status.QUEUED)
-    return explain_alone(run, course.definition(run) if is_waiting else blockers.jobs.get(run.job_id), blockers)
+    job = explainer.definition(run) if is_waiting else blockers.jobs.get(run.job_id)
+    return explain_single_run(run, job, blockers)
 
 
-def explain_alone(run: Run, job: Job | None, blockers: Blockers) -> RunExplanation:
-    """Why a run is where it is, whatever it is a part of. `job` is its definition, if that can be read."""
+def explain_single_run(run: Run, job: Job | None, blockers: Blockers) -> RunExplanation:
+    """Explain a run independently of its execution. `job` is its definition, if that can be read."""
     if run.unreadable is not None:
         return Unreadable(run_id=run.id, job_id=run.job_id, is_over=run.status.is_terminal)
     match run.status:
@@ -88,11 +89,11 @@ def explain_alone(run: Run, job: Job | None, blockers: Blockers) -> RunExplanati
 
 
 def _explain_scheduled(run: Run, job: Job | None) -> Due | WaitsForGate:
-    """A gate is asked once, before the first attempt; a run that it lets pass is queued."""
+    """Explain a run before its first attempt. Its gate decides only once; a run that passes it is queued."""
     gate = None if job is None else job.spec.gate
     if gate is None:
         return Due(due_at=to_datetime(run.due_at))
-    # A step is planned for the moment when those before it let it start.
+    # A step is planned for the time at which its predecessors allowed it to start.
     planned = run.due_at if run.parent_id is not None or run.scheduled_for is None else run.scheduled_for
     until = to_datetime(Instant(planned + gate.wait)) if gate.wait else None
     return WaitsForGate(due_at=to_datetime(run.due_at), until=until, depends_on=tuple(gate.depends_on))
@@ -101,20 +102,20 @@ def _explain_scheduled(run: Run, job: Job | None) -> Due | WaitsForGate:
 def _explain_queued(
     run: Run, job: Job | None, blockers: Blockers
 ) -> NoWorker | WaitsForLimit | NoFreeSlot | WaitsForTurn:
-    able = [state for state in blockers.workers if state.is_alive and run.queue in state.worker.queues]
-    if not able:
+    workers = [state for state in blockers.workers if state.is_alive and run.queue in state.worker.queues]
+    if not workers:
         return NoWorker(queue=run.queue)
     if run.id in blockers.limits:
         option, value = _limit(job)
-        held = {holder: None for limit in blockers.limits[run.id] for holder in limit.holders}
-        return WaitsForLimit(option=option, value=value, holders=tuple(held))
-    if all(state.running >= state.worker.slots for state in able):
-        return NoFreeSlot(slots=sum(state.worker.slots for state in able))
+        holders = {holder: None for limit in blockers.limits[run.id] for holder in limit.holders}
+        return WaitsForLimit(option=option, value=value, holders=tuple(holders))
+    if all(state.running >= state.worker.slots for state in workers):
+        return NoFreeSlot(slots=sum(state.worker.slots for state in workers))
     return WaitsForTurn()
 
 
 def _limit(job: Job | None) -> tuple[str | None, int | str | None]:
-    """The limit that a job has by its definition."""
+    """Return the option of a job that limits its concurrency, with its value."""
     if job is not None and job.spec.options.max_concurrent is not None:
         return "max_concurrent", job.spec.options.max_concurrent
     if job is not None and job.spec.options.concurrency_key is not None:
@@ -126,17 +127,17 @@ def _retries(job: Job | None) -> int:
     return 0 if job is None else job.spec.options.retry.retries
 
 
-class Course:
-    """An execution with the version that it goes through, to be explained."""
+class ExecutionExplainer:
+    """Explains an execution and its steps by the version of the workflow that it executes."""
 
     def __init__(self, details: ExecutionDetails, blockers: Blockers) -> None:
         self._details = details
         self._blockers = blockers
         self._steps = {step.name: step for step in details.steps}
         version = details.version
-        known = version.spec.steps if isinstance(version, WorkflowVersion) else None
-        # Of a version that cannot be read it is not known what its steps wait for.
-        self._known: Sequence[Step] = known or [Step(name=step.name) for step in details.steps]
+        specs = version.spec.steps if isinstance(version, WorkflowVersion) else None
+        # If the version cannot be read, the edges between its steps are not known.
+        self._step_specs: Sequence[Step] = specs or [Step(name=step.name) for step in details.steps]
         self._plan = Plan.of(version.spec) if isinstance(version, WorkflowVersion) else None
 
     @property
@@ -144,23 +145,23 @@ class Course:
         return self._details.execution.run_id
 
     @cached_property
-    def questions(self) -> frozenset[str]:
-        """Steps that wait for a person now."""
-        asking = [step.name for step in self._known if step.approval is not None]
-        return frozenset(name for name in asking if name in self._steps and _is_under_way(self._steps[name]))
+    def waiting_approvals(self) -> frozenset[str]:
+        """The steps that wait for a person now."""
+        approvals = [step.name for step in self._step_specs if step.approval is not None]
+        return frozenset(name for name in approvals if name in self._steps and _is_in_progress(self._steps[name]))
 
     @cached_property
     def waits(self) -> dict[str, RunExplanation]:
-        """What steps whose runs have not begun wait for; not those that wait for a person."""
+        """Explanations of the steps whose runs have not begun, without those that wait for a person."""
         found: dict[str, RunExplanation] = {}
         for step in self._details.steps:
             run = None if step.state.run_id is None else self._details.waiting.get(step.state.run_id)
-            if run is not None and _is_under_way(step) and step.name not in self.questions:
-                found[step.name] = explain_alone(run, self.definition(run), self._blockers)
+            if run is not None and _is_in_progress(step) and step.name not in self.waiting_approvals:
+                found[step.name] = explain_single_run(run, self.definition(run), self._blockers)
         return found
 
     def definition(self, run: Run) -> Job | None:
-        """What a step does: what the version says that its execution began with, else what its job says now."""
+        """Return the definition of a step: from the version that the execution began with, else its current job."""
         job = self._blockers.jobs.get(run.job_id)
         execution = self._details.execution
         if self._plan is None or execution.error is not None:
@@ -178,7 +179,7 @@ class Course:
             return ExecutionUnreadable(error=error)
         if not status.is_terminal:
             resolved = sum(step.state.result is not None for step in steps)
-            under_way = tuple(step.name for step in steps if _is_under_way(step))
+            under_way = tuple(step.name for step in steps if _is_in_progress(step))
             return InProgress(resolved=resolved, total=len(steps), under_way=under_way)
         counts = Counter(step.state.result for step in steps)
         results = {str(result): counts[result] for result in Result if counts[result]}
@@ -186,7 +187,7 @@ class Course:
         return ExecutionEnded(total=len(steps), results=results, failed=failed)
 
     def _error(self) -> str:
-        """Which row keeps it from going on."""
+        """Return the error of the row that stops the execution, or an empty string."""
         details = self._details
         match details.version:
             case RowUnreadable(message=message):
@@ -200,8 +201,8 @@ class Course:
     # -- its steps
 
     def explain_steps(self) -> dict[str, StepExplanation | None]:
-        """By step; None where the result alone tells."""
-        graph = graph_of(self._known)
+        """Return an explanation by step, or None if the result of the step needs none."""
+        graph = graph_of(self._step_specs)
         return {step.name: self._explain_step(step, graph.parents[step.name]) for step in self._details.steps}
 
     def _explain_step(self, step: StepRecord, edges: Sequence[Edge]) -> StepExplanation | None:
@@ -214,7 +215,7 @@ class Course:
             return Blocked(steps=tuple(blocking))
         if state.result in (Result.FAILURE, Result.SKIPPED):
             return self._explain_end(step)
-        if step.name in self.questions:
+        if step.name in self.waiting_approvals:
             return WaitsForAnswer(execution_id=self.execution_id, step=step.name)
         if state.result is None and state.run_id is None:
             unresolved = [edge.parent for edge in edges if self._steps[edge.parent].state.result is None]
@@ -228,14 +229,14 @@ class Course:
 
     def _blocking(self, edge: Edge) -> BlockingStep:
         parent = self._steps[edge.parent].state
-        is_near = parent.result is not None and is_met(edge.when, parent.result)
+        is_accepted = parent.result is not None and is_met(edge.when, parent.result)
         return BlockingStep(
-            step=edge.parent, result=parent.result, run_id=parent.run_id, edge=edge, is_output_wrong=is_near
+            step=edge.parent, result=parent.result, run_id=parent.run_id, edge=edge, is_output_wrong=is_accepted
         )
 
 
-def _is_under_way(step: StepRecord) -> bool:
-    """Its run has begun or may begin. One that has ended is over, also before the execution was settled."""
+def _is_in_progress(step: StepRecord) -> bool:
+    """Return whether the step has a run that has not ended. The run may end before the execution is settled."""
     return step.state.result is None and step.status is not None and not step.status.is_terminal
 
 

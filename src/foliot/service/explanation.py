@@ -1,6 +1,6 @@
-"""Why a run, an execution or a step is where it is: values with a closed `code`, ids and moments, and no words.
+"""Explanations of the state of a run, an execution or a step: values with a fixed `code`, ids and times, without text.
 
-Whoever shows an explanation makes the words. `service.explain` decides which one holds.
+`service.explain` builds them; each interface writes its own text for them.
 """
 
 from datetime import datetime
@@ -19,7 +19,7 @@ class _Explanation(msgspec.Struct, frozen=True, kw_only=True, tag_field="code"):
 
 
 class Unreadable(_Explanation, frozen=True, kw_only=True, tag="unreadable"):
-    """Something other than Foliot has written the row of the run."""
+    """The row of the run was not written by Foliot."""
 
     run_id: str
     job_id: str
@@ -32,14 +32,14 @@ class Due(_Explanation, frozen=True, kw_only=True, tag="due"):
 
 class RetryDue(_Explanation, frozen=True, kw_only=True, tag="retry_due"):
     attempt: int
-    """The one that did not succeed."""
+    """The attempt that did not succeed."""
     due_at: datetime
 
 
 class WaitsForGate(_Explanation, frozen=True, kw_only=True, tag="waits_for_gate"):
     due_at: datetime
     until: datetime | None
-    """The gate decides at this moment at the latest. None: it decides as soon as the run is due."""
+    """The latest time at which the gate decides. None: it decides as soon as the run is due."""
     depends_on: tuple[str, ...]
 
 
@@ -52,12 +52,12 @@ class WaitsForLimit(_Explanation, frozen=True, kw_only=True, tag="waits_for_limi
     """The option of the job that sets a limit: max_concurrent or concurrency_key."""
     value: int | str | None
     holders: tuple[str, ...]
-    """Runs that have the places, newest first."""
+    """The runs that hold the places, newest first."""
 
 
 class NoFreeSlot(_Explanation, frozen=True, kw_only=True, tag="no_free_slot"):
     slots: int
-    """Of all workers of its queue."""
+    """The slots of all workers of its queue."""
 
 
 class WaitsForTurn(_Explanation, frozen=True, kw_only=True, tag="waits_for_turn"):
@@ -87,13 +87,13 @@ class Succeeded(_Explanation, frozen=True, kw_only=True, tag="succeeded"):
 
 
 class Ended(_Explanation, frozen=True, kw_only=True, tag="ended"):
-    """The run is over and no success."""
+    """The run has ended without success."""
 
     status: Status
     reason: str | None
     attempts: int
     has_no_retries: bool
-    """The first attempt failed, and the job asks for no other."""
+    """The first attempt failed, and the job has no retries."""
 
 
 RunExplanation = (
@@ -120,7 +120,7 @@ class StepsEnding(_Explanation, frozen=True, kw_only=True, tag="steps_ending"):
 
 
 class ExecutionUnreadable(_Explanation, frozen=True, kw_only=True, tag="execution_unreadable"):
-    """The execution does not go on."""
+    """The execution cannot continue: a row of it is missing or cannot be read."""
 
     error: str
 
@@ -143,7 +143,7 @@ ExecutionExplanation = StepsEnding | ExecutionUnreadable | InProgress | Executio
 
 
 class StepReason(_Explanation, frozen=True, kw_only=True, tag="step_reason"):
-    """The step has its result for this reason: paused, removed, overlap and so on."""
+    """The reason of the step's result: paused, removed, overlap and so on."""
 
     reason: str
 
@@ -153,9 +153,9 @@ class BlockingStep(msgspec.Struct, frozen=True, kw_only=True):
     result: str | None
     run_id: str | None
     edge: Edge
-    """What the blocked step wanted of it."""
+    """The condition of the blocked step."""
     is_output_wrong: bool
-    """The result is one that the edge accepts, but the output does not pass its test."""
+    """The edge accepts the result, but the output does not pass its test."""
 
 
 class Blocked(_Explanation, frozen=True, kw_only=True, tag="blocked"):

@@ -1,4 +1,4 @@
-"""Everything that is stored of a kind, read in pages: however much there is, one page of it is in memory."""
+"""Reads all stored items of a kind in pages, so that only one page is in memory at a time."""
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 PAGE: Final = 1_000
 SUGGESTIONS: Final = 1_000
-"""How many names are compared with one that does not exist."""
+"""How many stored names are compared with a name that does not exist, to suggest a similar one."""
 _LONGEST_PAGE: Final = 10_000
 
 Item = TypeVar("Item")
@@ -28,22 +28,22 @@ def check_limit(limit: object) -> None:
     """Refuse a page size that is not 1 to 10,000."""
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _LONGEST_PAGE:
         raise InvalidInput(
-            f"limit must be 1 to {_LONGEST_PAGE}, not {shown(limit)}", hint="Ask for less at once.", field="limit"
+            f"limit must be 1 to {_LONGEST_PAGE}, not {shown(limit)}", hint="Read smaller pages.", field="limit"
         )
 
 
 async def each_of(
     read: Callable[[Key | None], Awaitable[Sequence[Item]]], key: Callable[[Item], Key], *, full: int = 1
 ) -> AsyncIterator[Item]:
-    """What `read` hands out, page after page: it is given the key of the last item that it gave.
+    """Yield all items. `read` is called with the key of the last item and returns the next page.
 
     A page with fewer than `full` items is the last one.
     """
     after: Key | None = None
-    # A key that is not text, and is given as it is written out, may be found again behind itself.
-    read_on: set[Key | None] = set()
-    while after not in read_on and (page := await read(after)):
-        read_on.add(after)
+    # In a corrupt row the key may not be text. Its text form may sort before it, and the same page is read again.
+    seen: set[Key | None] = set()
+    while after not in seen and (page := await read(after)):
+        seen.add(after)
         for item in page:
             yield item
         if len(page) < full:
@@ -52,7 +52,7 @@ async def each_of(
 
 
 class Pages(Protocol[Key_contra, Page_co]):
-    """What hands out items in pages: those after a key, not more than the limit."""
+    """Reads a page: the items after a key, at most `limit`."""
 
     def __call__(self, *, after: Key_contra | None, limit: int) -> Awaitable[Page_co]: ...
 
@@ -63,7 +63,7 @@ async def page_with_errors(
     after: Key | None,
     limit: int,
 ) -> list[Item | RowUnreadable]:
-    """A page, with an error in the place of each item that cannot be read: it is halved until that stands alone."""
+    """Return a page, with an error in the place of each unreadable item. The page is halved until that is alone."""
     try:
         return [*await read(after=after, limit=limit)]
     except RowUnreadable as error:
@@ -77,7 +77,7 @@ async def page_with_errors(
 
 
 async def page_of_jobs(storage: Storage, after: JobId | None, limit: int) -> list[Job | RowUnreadable]:
-    """Jobs by id, with an error in the place of each that cannot be read."""
+    """Return jobs by id, with an error in the place of each unreadable one."""
     return await page_with_errors(storage.definitions.page_jobs, job_id_of, after, limit)
 
 
@@ -86,18 +86,18 @@ def job_id_of(job: Job | RowUnreadable) -> JobId:
 
 
 def stored_jobs(storage: Storage) -> AsyncIterator[Job]:
-    """All that can be read. One that cannot is told of, and keeps nobody from working with the others."""
-    return _telling("job_unreadable", "job", each_of(lambda after: page_of_jobs(storage, after, PAGE), job_id_of))
+    """Yield all readable jobs. An unreadable one is logged and skipped, so that the others stay usable."""
+    return _logged("job_unreadable", "job", each_of(lambda after: page_of_jobs(storage, after, PAGE), job_id_of))
 
 
 async def known_jobs(storage: Storage, job_ids: Collection[JobId]) -> dict[JobId, Job]:
-    """Those of the named jobs that can be read. Who puts another one in the place of one that cannot mends it."""
+    """Return the named jobs that can be read. An unreadable one counts as missing, so that it can be replaced."""
     found: dict[JobId, Job | RowUnreadable] = await found_with_errors(storage.definitions.get_jobs, list(job_ids))
     return _readable(found)
 
 
 def stored_schedules(storage: Storage, job_id: JobId | None = None) -> AsyncIterator[Schedule]:
-    """All schedules, or those of a job."""
+    """Yield all schedules, or those of a job."""
     return each_of(
         lambda after: storage.definitions.page_schedules(job_id=job_id, after=after, limit=PAGE),
         lambda schedule: schedule.id,
@@ -105,7 +105,7 @@ def stored_schedules(storage: Storage, job_id: JobId | None = None) -> AsyncIter
 
 
 async def page_of_workflows(storage: Storage, after: str | None, limit: int) -> list[WorkflowVersion | RowUnreadable]:
-    """The newest version of each workflow, by id, with an error in the place of each that cannot be read."""
+    """Return the newest version of each workflow, by id, with an error in the place of each unreadable one."""
     return await page_with_errors(storage.definitions.page_workflows, workflow_id_of, after, limit)
 
 
@@ -114,15 +114,15 @@ def workflow_id_of(version: WorkflowVersion | RowUnreadable) -> str:
 
 
 def stored_workflows(storage: Storage) -> AsyncIterator[WorkflowVersion]:
-    """The newest version of each, as far as they can be read. One that cannot is told of, as with jobs."""
-    return _telling(
+    """Yield the newest version of each readable workflow. An unreadable one is logged and skipped."""
+    return _logged(
         "workflow_unreadable",
         "workflow",
         each_of(lambda after: page_of_workflows(storage, after, PAGE), workflow_id_of),
     )
 
 
-async def _telling(event: str, kind: str, items: AsyncIterator[Item | RowUnreadable]) -> AsyncIterator[Item]:
+async def _logged(event: str, kind: str, items: AsyncIterator[Item | RowUnreadable]) -> AsyncIterator[Item]:
     async for item in items:
         if isinstance(item, RowUnreadable):
             log.warning(event, extra={kind: item.name, "error": item.message})
@@ -133,14 +133,14 @@ async def _telling(event: str, kind: str, items: AsyncIterator[Item | RowUnreada
 async def versions_with_errors(
     storage: Storage, wanted: Collection[tuple[str, int | None]]
 ) -> dict[tuple[str, int | None], WorkflowVersion | RowUnreadable]:
-    """Those of the versions that exist, with an error in the place of each that cannot be read."""
+    """Return the versions that exist, with an error in the place of each unreadable one."""
     return await found_with_errors(storage.definitions.get_workflows, list(wanted))
 
 
 async def found_with_errors(
     get: Callable[[Collection[Key]], Awaitable[dict[Key, Item]]], names: Sequence[Key]
 ) -> dict[Key, Item | RowUnreadable]:
-    """What there is of these, found as a page is."""
+    """Return the items that exist, with an error in the place of each unreadable one."""
     try:
         return {**await get(names)}
     except RowUnreadable as error:

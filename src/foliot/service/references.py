@@ -1,4 +1,4 @@
-"""Finding a run, an execution or a workflow by what a person writes, and errors that say what was probably meant."""
+"""Finds a run, an execution or a workflow by the text that a person wrote; errors suggest similar names."""
 
 from foliot.domain.ids import JobId
 from foliot.domain.run.reference import NewestRun, RunById, RunReference, read_reference
@@ -12,7 +12,7 @@ from foliot.service.paging import SUGGESTIONS, job_id_of, page_of_jobs, page_of_
 
 
 class References:
-    """Finds things by name. For a name that leads to nothing it reads which names there are."""
+    """Finds runs by reference, and builds the errors for names that do not exist."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -45,13 +45,13 @@ class References:
             return details.execution
         jobs = await self._storage.definitions.get_jobs([run.job_id])
         if run.job_id in jobs and jobs[run.job_id].spec.kind == GRAPH:
-            raise FoliotError(f"execution {run.id} has not begun: {run.status}", hint=f"Look at: foliot show {run.id}")
+            raise FoliotError(f"execution {run.id} has not begun: {run.status}", hint=f"See: foliot show {run.id}")
         raise InvalidInput(
-            f'run {run.id} of job "{run.job_id}" is no execution', hint="List executions with: foliot workflows"
+            f'run {run.id} of job "{run.job_id}" is not an execution', hint="List executions with: foliot workflows"
         )
 
     async def no_single_run(self, text: str, reference: RunReference, matches: Matches) -> FoliotError:
-        """Why a reference does not lead to one run."""
+        """Return the error for a reference that matches no run or several."""
         match reference:
             case NewestRun(job_id):
                 return await self._no_newest(job_id)
@@ -60,11 +60,11 @@ class References:
         found = matches.run_ids
         if not found:
             return NotFound("run", text)
-        return InvalidInput(f"{len(found)} runs or more are named by {text!a}", hint=f"Such as: {', '.join(found)}.")
+        return InvalidInput(f"{text!a} matches {len(found)} runs or more", hint=f"For example: {', '.join(found)}.")
 
     async def _no_newest(self, job_id: JobId | None) -> FoliotError:
         if job_id is None:
-            return FoliotError("there is no run", hint="Start one with: foliot trigger JOB")
+            return FoliotError("no run exists", hint="Start one with: foliot trigger JOB")
         if not await self._storage.definitions.get_jobs([job_id]):
             return await self.no_job(job_id)
         return FoliotError(f"job {job_id!a} has no run", hint=f"Start one with: foliot trigger {job_id}")
@@ -82,9 +82,9 @@ class References:
         return NotFound("workflow", workflow_id, hint=suggest(workflow_id, known, otherwise=hint))
 
     async def nothing(self, name: str, kinds: str) -> FoliotError:
-        """No job, schedule or run has that name."""
+        """Return the error for a name that no job, schedule or run has."""
         known = [*await self._jobs(), *await self._schedules()]
-        hint = suggest(name, known, otherwise="List what there is with: foliot jobs, foliot schedules, foliot runs")
+        hint = suggest(name, known, otherwise="List the names with: foliot jobs, foliot schedules, foliot runs")
         return FoliotError(f"no {kinds} is named {name[:128]!a}", hint=hint)
 
     async def _jobs(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Waiting for runs to end. It only reads the storage, so any process may carry out the runs."""
+"""Waits until runs have ended. It only reads the storage, so any process may execute the runs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from foliot.ports.clock import Clock
 from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 
-LOOK_EVERY: Final = Millis(250)
-"""Pause between two reads while waiting for a run to print something or to end."""
+POLL_INTERVAL: Final = Millis(250)
+"""The pause between two reads while waiting for new output or the end of a run."""
 _MOST: Final = 10_000
 
 
@@ -58,9 +58,9 @@ class RunWaiter:
 
     async def _pause(self, pending: Sequence[RunId], longest: Millis | None, waited: Millis) -> None:
         if longest is None:
-            await self._clock.wait(asyncio.Event(), LOOK_EVERY)
+            await self._clock.wait(asyncio.Event(), POLL_INTERVAL)
         elif waited < longest:
-            await self._clock.wait(asyncio.Event(), Millis(min(LOOK_EVERY, longest - waited)))
+            await self._clock.wait(asyncio.Event(), Millis(min(POLL_INTERVAL, longest - waited)))
         else:
             raise WaitTimeout(pending, longest / SECOND)
 

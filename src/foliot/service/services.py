@@ -17,7 +17,7 @@ from foliot.service.queries.logs import Logs
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything that people and programs can order or ask."""
+    """All commands and queries."""
 
     storage: Storage
     clock: Clock

@@ -34,9 +34,9 @@ from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, LATEST, Instant, Millis, from_timedelta, later
 from foliot.domain.schedule.tick_run import launch_elsewhere, launch_job
 from foliot.engine.coordinator.role import CoordinatorRole
-from foliot.engine.loop import AT_ONCE, Duty
+from foliot.engine.loop import IMMEDIATELY, Duty
 from foliot.engine.node import build_worker
-from foliot.engine.scheduler.gates import LOOK_AGAIN
+from foliot.engine.scheduler.gates import RECHECK
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import Parts, Settings
 from foliot.errors import InvalidInput, shown
@@ -114,14 +114,14 @@ class InlineEngine:
     async def join(self) -> None:
         """Wait, in real time, for attempts that do real work elsewhere: processes, sockets, databases."""
         await self.run_until_idle()
-        while self._work.consumer.unfinished:
+        while self._work.consumer.running_count:
             await self._news()
             await self.run_until_idle()
 
     async def _news(self) -> None:
         """Return when nothing is under way, or something was printed: who printed it waits until we have saved it."""
         waiting = {
-            asyncio.ensure_future(self._work.consumer.ended()),
+            asyncio.ensure_future(self._work.consumer.wait_idle()),
             asyncio.ensure_future(self._work.logbook.wake.wait()),
         }
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -187,14 +187,14 @@ class InlineEngine:
         return bool(with_news)
 
     async def _round(self, duty: Duty) -> None:
-        while await duty.round() == AT_ONCE:
+        while await duty.round() == IMMEDIATELY:
             pass
 
     async def _let_attempts_go_on(self) -> None:
         """Until they have ended or printed something, or have had every chance to."""
         for _ in range(_TURNS):
-            opening = self._coordinator.opening.consumer.unfinished
-            if not (self._work.consumer.unfinished or opening) or self._work.logbook.wake.is_set():
+            opening = self._coordinator.opening.consumer.running_count
+            if not (self._work.consumer.running_count or opening) or self._work.logbook.wake.is_set():
                 return
             await asyncio.sleep(0)
 
@@ -203,7 +203,7 @@ class InlineEngine:
         now = self.clock.now()
         alarm = self.clock.next_alarm
         rung = None if alarm is None else later(now, alarm)
-        gate = later(now, LOOK_AGAIN) if self._timekeeping.gates.is_waiting else None
+        gate = later(now, RECHECK) if self._timekeeping.gates.is_waiting else None
         moments = (await self._storage.ledger.next_wake(), self._next_due, rung, gate)
         known = [moment for moment in moments if moment is not None]
         return max(min(known), now) if known else None

@@ -24,7 +24,7 @@ from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import NOTES, Settler
 from foliot.engine.coordinator.starter import Starter
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.queries import RunFilter
 from foliot.ports.trees import TreeStore, Unsettled
 from foliot.testing.builders import a_worker, succeeded
@@ -90,7 +90,7 @@ async def test_a_round_reads_a_bounded_number_of_notes_however_many_there_are(st
     settler = Settler(store.counted, stage.services.ids, KINDS, TreeReader(store.counted), wake=asyncio.Event())
 
     rounds = 0
-    while await settler.round() == AT_ONCE:
+    while await settler.round() == IMMEDIATELY:
         rounds += 1
 
     assert rounds == 5

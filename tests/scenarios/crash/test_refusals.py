@@ -31,4 +31,4 @@ async def test_a_count_of_visits_that_is_none_is_refused(stage: Stage, count: st
     process = stage.start("foliot", "serve", APP, fault=f"claim.after_commit:{count}")
 
     assert await stage.ended(process) == WRONG_CALL
-    assert "is no count of visits" in process.log.read_text()
+    assert "is not a positive number" in process.log.read_text()

@@ -65,15 +65,15 @@ async def test_two_schedulers_and_two_workers_fire_once_while_one_of_each_is_kil
 @pytest.mark.proves("L8", "R4-51")
 async def test_when_the_leader_of_the_upkeep_stops_another_one_leads_before_its_term_is_over(stage: Stage) -> None:
     first = stage.scheduler()
-    await stage.until(lambda: bool(first.logged("leading")), "the first one leads")
+    await stage.until(lambda: bool(first.logged("leader_elected")), "the first one leads")
     second = stage.scheduler()
     await stage.started(second)
 
     first.send(signal.SIGTERM)
     assert await stage.ended(first) == 0
-    await stage.until(lambda: bool(second.logged("leading")), "the second one leads")
+    await stage.until(lambda: bool(second.logged("leader_elected")), "the second one leads")
 
-    [former], [latter] = first.logged("leading"), second.logged("leading")
+    [former], [latter] = first.logged("leader_elected"), second.logged("leader_elected")
     assert latter["epoch"] > former["epoch"]
     assert _moment(latter) - _moment(*first.logged("node_stopped")) < TERM
 

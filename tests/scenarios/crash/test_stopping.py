@@ -92,7 +92,7 @@ async def test_a_worker_that_slept_through_its_lease_changes_nothing_when_it_wak
 
     stage.gate_of(attempt=1).touch()
     sleeper.send(signal.SIGCONT)
-    await stage.until(lambda: bool(sleeper.logged("worker_lost_its_leases")), "it notices")
+    await stage.until(lambda: bool(sleeper.logged("worker_leases_lost")), "it notices")
     sleeper.send(signal.SIGTERM)
     assert await stage.ended(sleeper) == 0
     stage.gate.touch()

@@ -1,4 +1,4 @@
-"""Asks decisions again and again, each time with more of what they wanted, until all are made."""
+"""Makes decisions about trees, loading the rows that they request in one read per round until all are made."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -16,46 +16,47 @@ from foliot.ports.trees import TreeStore
 K = TypeVar("K")
 T = TypeVar("T")
 
-_KEPT: Final = 1_000
+_CACHE_SIZE: Final = 1_000
 
 
-class Question(NamedTuple, Generic[T]):
-    """A decision about one tree that is to be made."""
+class PendingDecision(NamedTuple, Generic[T]):
+    """A decision about one tree that is not made yet."""
 
     kind: TreeKind
     loaded: Loaded
-    ask: Callable[[Loaded], T | Wanted]
+    decide: Callable[[Loaded], T | Wanted]
+    """Returns the decision, or what must be loaded before it can be made."""
 
 
 class TreeReader:
-    """Loads what decisions want, in one read for all of them. Keeps definitions and bodies, which never change."""
+    """Loads what decisions request, in one read for all of them. Caches definitions and bodies, which never change."""
 
     def __init__(self, store: TreeStore) -> None:
         self._store = store
-        self._definitions: _Recent[DefinitionKey, Any] = _Recent()
-        self._bodies: _Recent[RunId, Any] = _Recent()
+        self._definitions: _LruCache[DefinitionKey, Any] = _LruCache()
+        self._bodies: _LruCache[RunId, Any] = _LruCache()
 
-    async def answer(self, questions: Mapping[RunId, Question[T]]) -> dict[RunId, T | Exception]:
-        """Every decision, or why it could not be made."""
-        answers: dict[RunId, T | Exception] = {}
-        pending = dict(questions)
-        asked: dict[RunId, Wanted] = {}
+    async def decide(self, decisions: Mapping[RunId, PendingDecision[T]]) -> dict[RunId, T | Exception]:
+        """Return the result of each decision, or the error that prevented it."""
+        results: dict[RunId, T | Exception] = {}
+        pending = dict(decisions)
+        requested: dict[RunId, Wanted] = {}
         while pending:
             wants: dict[RunId, Wanted] = {}
-            for run_id, question in pending.items():
-                answer = self._ask(question)
-                if not isinstance(answer, Wanted):
-                    answers[run_id] = answer
-                elif answer == asked.get(run_id):
-                    answers[run_id] = RuntimeError(f"tree {run_id} was given what it wanted, and wants it again")
+            for run_id, decision in pending.items():
+                result = self._try_decide(decision)
+                if not isinstance(result, Wanted):
+                    results[run_id] = result
+                elif result == requested.get(run_id):
+                    results[run_id] = RuntimeError(f"tree {run_id} requested the same rows twice")
                 else:
-                    wants[run_id] = answer
-            asked = wants
+                    wants[run_id] = result
+            requested = wants
             pending = await self._load({run_id: pending[run_id] for run_id in wants}, wants) if wants else {}
-        return answers
+        return results
 
     def attach(self, tree: Tree, kind: TreeKind, loaded: Loaded) -> Tree | Wanted:
-        """The tree with its body and its compiled definition, or what must be read for that."""
+        """Return the tree with its body and compiled definition, or what must be loaded first."""
         body, definition = self._body(tree, kind, loaded), self._definition(tree, kind, loaded)
         needs_definition = definition is None and tree.version > 0
         if body is None or needs_definition:
@@ -77,30 +78,30 @@ class TreeReader:
             raise NotFound(kind.name, f"{tree.job_id} version {tree.version}")
         return definition
 
-    def remember(self, tree: Tree) -> None:
-        """Keep what a tree was opened with: it is settled soon."""
+    def cache_body(self, tree: Tree) -> None:
+        """Cache the body of a tree that was just opened: it is settled soon."""
         self._bodies.put(tree.run_id, tree.body)
 
-    def forget(self, run_id: RunId) -> None:
+    def drop_body(self, run_id: RunId) -> None:
         self._bodies.remove(run_id)
 
-    def _ask(self, question: Question[T]) -> T | Wanted | Exception:
-        """One tree that cannot be decided must not stop the others."""
+    def _try_decide(self, decision: PendingDecision[T]) -> T | Wanted | Exception:
         try:
-            if question.loaded.error is not None:
-                return question.loaded.error
-            answer = question.ask(question.loaded)
-            while isinstance(answer, Wanted) and (known := self._known_definition(answer)) is not None:
-                question = question._replace(loaded=question.loaded.merged(Loaded(definitions=known)))
-                answer = question.ask(question.loaded)
+            if decision.loaded.error is not None:
+                return decision.loaded.error
+            result = decision.decide(decision.loaded)
+            while isinstance(result, Wanted) and (known := self._cached_definition(result)) is not None:
+                decision = decision._replace(loaded=decision.loaded.merged(Loaded(definitions=known)))
+                result = decision.decide(decision.loaded)
         except StorageUnavailable:
             raise
         except Exception as error:
+            # Returned, not raised: a tree that cannot be decided must not stop the others.
             return error
-        return answer
+        return result
 
-    def _known_definition(self, wanted: Wanted) -> Mapping[DefinitionKey, Any] | None:
-        """The definition that is wanted, if it is all that is wanted and it is at hand."""
+    def _cached_definition(self, wanted: Wanted) -> Mapping[DefinitionKey, Any] | None:
+        """Return the requested definition if it is cached and nothing else is requested."""
         key = wanted.definition
         if key is None or wanted != Wanted(run_id=wanted.run_id, definition=key):
             return None
@@ -108,12 +109,12 @@ class TreeReader:
         return None if known is None else {key: known}
 
     async def _load(
-        self, questions: Mapping[RunId, Question[T]], wants: Mapping[RunId, Wanted]
-    ) -> dict[RunId, Question[T]]:
+        self, decisions: Mapping[RunId, PendingDecision[T]], wants: Mapping[RunId, Wanted]
+    ) -> dict[RunId, PendingDecision[T]]:
         found = await self._store.load(list(wants.values()))
         return {
-            run_id: question._replace(loaded=question.loaded.merged(self._compiled(question.kind, found[run_id])))
-            for run_id, question in questions.items()
+            run_id: decision._replace(loaded=decision.loaded.merged(self._compiled(decision.kind, found[run_id])))
+            for run_id, decision in decisions.items()
         }
 
     def _compiled(self, kind: TreeKind, loaded: Loaded) -> Loaded:
@@ -122,7 +123,7 @@ class TreeReader:
         try:
             compiled = {key: self._compile(kind, key, source) for key, source in loaded.definitions.items()}
         except Exception as cause:
-            # One definition that cannot be compiled must not stop the trees of all others.
+            # A definition that cannot be compiled must not stop the trees of other definitions.
             [(job_id, version, _), *_] = loaded.definitions
             return replace(loaded, error=RowUnreadable(f"version {version} of {kind.name}", job_id, cause))
         return replace(loaded, definitions=compiled)
@@ -144,12 +145,12 @@ def _decoded(kind: TreeKind, tree: Tree, body: bytes) -> Any:
         raise RowUnreadable("execution", tree.run_id, cause) from cause
 
 
-class _Recent(Generic[K, T]):
-    """A mapping that forgets what has not been used for longest."""
+class _LruCache(Generic[K, T]):
+    """A mapping of limited size that drops the least recently used item."""
 
-    def __init__(self, kept: int = _KEPT) -> None:
+    def __init__(self, size: int = _CACHE_SIZE) -> None:
         self._items: OrderedDict[K, T] = OrderedDict()
-        self._kept = kept
+        self._size = size
 
     def get(self, key: K) -> T | None:
         if key in self._items:
@@ -159,7 +160,7 @@ class _Recent(Generic[K, T]):
     def put(self, key: K, value: T) -> None:
         self._items[key] = value
         self._items.move_to_end(key)
-        if len(self._items) > self._kept:
+        if len(self._items) > self._size:
             self._items.popitem(last=False)
 
     def remove(self, key: K) -> None:

@@ -1,4 +1,4 @@
-"""A coordinator: opens trees and settles them. It is a worker of the reserved queue @trees, with a settler beside."""
+"""The coordinator role: a worker of the reserved queue @trees that opens trees, and a settler."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,11 +15,11 @@ from foliot.engine.worker.role import WorkerRole
 from foliot.ports.topic import Topic
 
 SLOTS: Final = 100
-"""How many trees are opened at once."""
+"""How many trees are opened concurrently."""
 
 
 class CoordinatorRole:
-    """The duties of a coordinator. They keep nothing in memory that matters: any number of processes may do this."""
+    """The duties of a coordinator. They hold no state that a crash could lose: any number of processes may run them."""
 
     def __init__(self, parts: Parts, settings: Settings) -> None:
         store = parts.storage.trees

@@ -1,7 +1,7 @@
-"""Settles trees: decides what follows when children have ended, and saves it.
+"""Settles trees: decides what follows when children have ended, and saves the decision.
 
-Any number of settlers may work at once. Each saves a decision only if the tree is still in the state that it was
-decided on. If another settler was faster, its decision stands, or a new note brings the tree back.
+Any number of settlers may run concurrently. A decision is saved only if the tree is still in the state that it was
+based on. Otherwise another settler has already saved one, and a tree that has new notes is read again.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from foliot.domain.instant import SECOND, Instant, Millis
 from foliot.domain.tree.kind import Loaded, TreeKind, Wanted
 from foliot.domain.tree.settlement import Progress, Settlement
 from foliot.domain.workflow.abandonment import abandon
-from foliot.engine.coordinator.progress import ProgressListener, ignore_progress
-from foliot.engine.coordinator.reader import Question, TreeReader
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.coordinator.reader import PendingDecision, TreeReader
+from foliot.engine.loop import IMMEDIATELY
+from foliot.engine.settings import ProgressListener, ignore_progress
 from foliot.errors import FoliotError
 from foliot.ports.trees import TreeStore, Unsettled, UnsettledTree
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 BATCH: Final = 100
 NOTES: Final = 1_000
 """How many notes of one tree are settled in a round."""
-_REPORTED: Final = 1_000
+_MAX_REPORTED: Final = 1_000
 
 
 class Settler:
@@ -52,9 +52,9 @@ class Settler:
         self._every = every
         self._listener = listener
         self._after: RunId | None = None
-        """Where the next round begins: trees that cannot be settled must not hide the others."""
+        """The cursor of the next round. Without it, trees that cannot be settled would fill each batch."""
         self._reported: dict[RunId, str] = {}
-        """Why trees could not be settled, as far as it has been logged."""
+        """Errors that have been logged, by tree."""
 
     async def round(self) -> Millis | None:
         found = await self._store.unsettled(BATCH, notes_per_tree=NOTES, after=self._after)
@@ -63,57 +63,60 @@ class Settler:
         saved = set(await self._store.settle(settlements)) if settlements else set()
         for settlement in settlements:
             if settlement.tree.run_id in saved:
-                self._follow(settlement)
-        # What was not saved was settled by another process, or cannot be stored at all: no reason to hurry.
-        return AT_ONCE if saved or self._after is not None else self._every
+                self._publish(settlement)
+        # An unsaved decision was made by another process or cannot be stored: another immediate round would not help.
+        return IMMEDIATELY if saved or self._after is not None else self._every
 
     async def _decide(self, found: Unsettled) -> list[Settlement]:
         unsettled = {one.tree.run_id: one for one in found.trees}
-        answers = await self._reader.answer(
+        results = await self._reader.decide(
             {
-                run_id: self._question(one, kind, found.now)
+                run_id: self._pending_decision(one, kind, found.now)
                 for run_id, one in unsettled.items()
                 if (kind := self._kinds.get(one.tree.kind)) is not None and one.tree.error is None
             }
         )
         settlements: list[Settlement] = []
         for run_id, one in unsettled.items():
-            answer = one.tree.error or answers.get(run_id) or _unknown_kind(one)
-            if isinstance(answer, Exception):
-                self._report(run_id, answer)
-                settlements += await self._give_up(one, answer, found.now)
+            result = one.tree.error or results.get(run_id) or _unknown_kind(one)
+            if isinstance(result, Exception):
+                self._report(run_id, result)
+                settlements += await self._abandon_if_due(one, result, found.now)
             else:
                 self._reported.pop(run_id, None)
-                settlements.append(answer)
+                settlements.append(result)
         return settlements
 
-    def _question(self, one: UnsettledTree, kind: TreeKind, now: Instant) -> Question[Settlement]:
-        def ask(loaded: Loaded) -> Settlement | Wanted:
+    def _pending_decision(self, one: UnsettledTree, kind: TreeKind, now: Instant) -> PendingDecision[Settlement]:
+        def decide(loaded: Loaded) -> Settlement | Wanted:
             tree = self._reader.attach(one.tree, kind, loaded)
             return tree if isinstance(tree, Wanted) else kind.decide(tree, one.notes, loaded, now, self._ids)
 
-        return Question(kind, one.loaded, ask)
+        return PendingDecision(kind, one.loaded, decide)
 
-    async def _give_up(self, one: UnsettledTree, error: Exception, now: Instant) -> Sequence[Settlement]:
-        """A tree of which something is missing or cannot be read stays as it is until that is repaired. If it must end,
-        it ends. Any other error is no reason to end it, and a kind that is not known here is another coordinator's."""
+    async def _abandon_if_due(self, one: UnsettledTree, error: Exception, now: Instant) -> Sequence[Settlement]:
+        """Return a settlement that ends the tree if rows of it are missing or unreadable and it must end now.
+
+        Until then the tree stays unchanged, so that the rows can be repaired. Other errors do not end a tree, and a
+        kind that is not registered here belongs to another coordinator.
+        """
         if not (isinstance(error, FoliotError) and one.tree.is_to_end(now)):
             return []
         return [abandon(one.tree, one.notes.items, await self._store.steps(one.tree.run_id))]
 
     def _report(self, run_id: RunId, error: Exception) -> None:
         if self._reported.get(run_id) != str(error):
-            if len(self._reported) >= _REPORTED:
+            if len(self._reported) >= _MAX_REPORTED:
                 self._reported.clear()
             self._reported[run_id] = str(error)
-            log.error("execution_not_settled", extra={"run": run_id}, exc_info=error)
+            log.error("tree_settle_failed", extra={"run": run_id}, exc_info=error)
 
-    def _follow(self, settlement: Settlement) -> None:
+    def _publish(self, settlement: Settlement) -> None:
         tree, is_over = settlement.tree, settlement.ended is not None
         if is_over:
-            self._reader.forget(tree.run_id)
+            self._reader.drop_body(tree.run_id)
         self._listener(Progress(tree.run_id, tree.job_id, settlement.steps, is_over))
 
 
 def _unknown_kind(one: UnsettledTree) -> Exception:
-    return ValueError(f'no coordinator here knows the kind "{one.tree.kind}" of tree {one.tree.run_id}')
+    return ValueError(f'tree {one.tree.run_id} is of kind "{one.tree.kind}", which this coordinator does not support')

@@ -10,8 +10,8 @@ from foliot.domain.run.outcome import Failure, Interrupted, Outcome, Reason
 from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, Start, TreeKind, Wanted
 from foliot.domain.tree.settlement import Opening, Progress
 from foliot.domain.tree.tree import MAX_DEPTH
-from foliot.engine.coordinator.progress import ProgressListener, ignore_progress
-from foliot.engine.coordinator.reader import Question, TreeReader
+from foliot.engine.coordinator.reader import PendingDecision, TreeReader
+from foliot.engine.settings import ProgressListener, ignore_progress
 from foliot.errors import FoliotError, InvalidRun, StorageUnavailable, suggest
 from foliot.ports.trees import TreeStore
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class Starter:
-    """Opens claimed runs, each in a task of its own."""
+    """Opens claimed runs as trees. Each claim is opened in its own task."""
 
     def __init__(
         self,
@@ -36,13 +36,13 @@ class Starter:
         self._listener = listener
 
     async def open(self, claim: Claim, definition: Definition) -> Outcome | None:
-        """Open the claimed run as a tree. Returns None when the lease is no longer held; a failure says why there is no
-        tree."""
+        """Open the claimed run as a tree. Return None if nothing is left to report, else the outcome of the run: a
+        failure has the reason why there is no tree."""
         try:
             return await self._open(claim, definition)
         except StorageUnavailable:
-            # The next renewal does not list the lease, so that the run is given back and opened again.
-            log.exception("execution_not_opened", extra={"run": claim.run_id, "job": claim.job_id})
+            # The next renewal does not list this lease, so the storage takes the run back and it is opened again.
+            log.exception("tree_open_failed", extra={"run": claim.run_id, "job": claim.job_id})
             return None
 
     async def _open(self, claim: Claim, definition: Definition) -> Outcome | None:
@@ -57,34 +57,34 @@ class Starter:
         if isinstance(opening, Failure):
             return opening
         if await self._store.open([opening]):
-            # Its job was changed meanwhile: it is given back, and opened again. If the lease was lost, this changes
-            # nothing.
+            # The job was changed meanwhile: the run is given back and opened again. If the lease was lost instead,
+            # this outcome is discarded.
             return Interrupted()
         if opening.ended is None:
-            self._reader.remember(opening.tree)
+            self._reader.cache_body(opening.tree)
         self._listener(Progress(claim.run_id, claim.job_id, opening.steps, opening.ended is not None))
         return None
 
     async def _decide(self, claim: Claim, definition: Definition, kind: TreeKind) -> Opening | Failure:
-        def ask(loaded: Loaded) -> Opening | Wanted:
+        def begin(loaded: Loaded) -> Opening | Wanted:
             if claim.parent_id is not None and loaded.parent is None:
                 return Wanted(run_id=claim.run_id, parent=claim.parent_id)
             start = Start(claim, definition, loaded.parent)
             _check_depth(start)
             return kind.begin(start, loaded, claim.started_at, self._ids)
 
-        answers = await self._reader.answer({claim.run_id: Question(kind, NOTHING_LOADED, ask)})
-        answer = answers[claim.run_id]
-        if isinstance(answer, Exception):
-            if not isinstance(answer, FoliotError):
-                log.error("execution_not_decidable", extra={"run": claim.run_id}, exc_info=answer)
-            return Failure(str(answer), Reason.LAUNCH_FAILED, retryable=False)
-        return answer
+        results = await self._reader.decide({claim.run_id: PendingDecision(kind, NOTHING_LOADED, begin)})
+        result = results[claim.run_id]
+        if isinstance(result, Exception):
+            if not isinstance(result, FoliotError):
+                log.error("tree_decision_failed", extra={"run": claim.run_id}, exc_info=result)
+            return Failure(str(result), Reason.LAUNCH_FAILED, retryable=False)
+        return result
 
 
 def _check_depth(start: Start) -> None:
     if start.ancestry is not None and start.ancestry.depth + 1 > MAX_DEPTH:
         raise InvalidRun(
-            f"trees can be nested {MAX_DEPTH} deep, and this one would be deeper",
-            hint="Start the inner work on its own.",
+            f"trees can be nested at most {MAX_DEPTH} deep",
+            hint="Start the inner job as a run of its own.",
         )

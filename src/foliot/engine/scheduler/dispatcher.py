@@ -1,7 +1,7 @@
-"""Brings due runs to where workers find them.
+"""Makes due runs ready for workers, and announces them.
 
-Scheduled runs whose moment has come become ready. Where a broker carries run ids, the head of each queue is announced,
-and whatever stays unclaimed is announced again: losing every message costs time, never a run.
+Scheduled runs that are due become ready. If a broker carries run ids, the head of each queue is announced, and runs
+that stay unclaimed are announced again: a lost message delays a run but never loses it.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from typing import Final
 from foliot.domain.ids import RunId
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.tree.tree import TREES_QUEUE
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
 from foliot.ports.storage import Storage
@@ -54,13 +54,13 @@ class Dispatcher:
         if self._queue.carries_ids:
             await self._announce()
         if released.count == BATCH:
-            return AT_ONCE
+            return IMMEDIATELY
         if released.next_due_at is None:
             return self._poll
         return Millis(max(0, min(self._poll, released.next_due_at - self._clock.now())))
 
     async def _sweep(self) -> None:
-        """Repeat admission now and then: places that a crash left unassigned are found again."""
+        """Repeat admission regularly: a crash may have left free places unassigned."""
         if self._clock.elapsed() - self._swept_at >= _SWEEP_EVERY:
             self._swept_at = self._clock.elapsed()
             await self._storage.admission.admit(BATCH)
@@ -71,15 +71,15 @@ class Dispatcher:
             queue: await self._storage.admission.ready(queue, ANNOUNCED_PER_SLOT * n) for queue, n in slots.items()
         }
         now = self._clock.elapsed()
-        standing = {run_id for head in heads.values() for run_id in head}
-        self._announced = {run_id: at for run_id, at in self._announced.items() if run_id in standing}
+        ready = {run_id for head in heads.values() for run_id in head}
+        self._announced = {run_id: at for run_id, at in self._announced.items() if run_id in ready}
         for queue, head in heads.items():
-            fresh = [run_id for run_id in head if self._is_worth_telling(run_id, now)]
-            if fresh:
-                await self._queue.announce(queue, fresh)
-                self._announced.update(dict.fromkeys(fresh, now))
+            due = [run_id for run_id in head if self._is_announcement_due(run_id, now)]
+            if due:
+                await self._queue.announce(queue, due)
+                self._announced.update(dict.fromkeys(due, now))
 
-    def _is_worth_telling(self, run_id: RunId, now: Millis) -> bool:
+    def _is_announcement_due(self, run_id: RunId, now: Millis) -> bool:
         announced_at = self._announced.get(run_id)
         return announced_at is None or now - announced_at >= self._announce_again
 
@@ -87,6 +87,6 @@ class Dispatcher:
         slots: dict[str, int] = {}
         for state in await self._storage.admission.workers():
             if state.is_alive:
-                for queue in set(state.worker.queues) - {TREES_QUEUE}:  # coordinators look for themselves
+                for queue in set(state.worker.queues) - {TREES_QUEUE}:  # coordinators poll the storage
                     slots[queue] = slots.get(queue, 0) + state.worker.slots
         return slots

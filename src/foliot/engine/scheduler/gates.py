@@ -1,7 +1,7 @@
-"""Asks gates: may this run start, now that it is due?
+"""Evaluates the gates of due runs: whether each may start, must wait, or ends as skipped or failed.
 
-A run whose job depends on others waits here, not in a worker. Any number of processes may do this at once: a decision
-is saved only for a run that still waits for one.
+A run whose job depends on other jobs waits here, not in a worker. Any number of processes may evaluate gates
+concurrently: a decision is saved only if the run still waits for one.
 """
 
 import asyncio
@@ -18,15 +18,15 @@ from foliot.domain.instant import SECOND, Instant, Millis
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.run import Status
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 
 log = logging.getLogger(__name__)
 
 BATCH: Final = 200
-LOOK_AGAIN: Final = Millis(SECOND)
-"""How often a gate that waits for a dependency looks whether it has ended."""
+RECHECK: Final = Millis(SECOND)
+"""How often a gate checks whether the dependency that it waits for has ended."""
 
 _DECISION: Final = msgspec.json.Decoder(Decision)
 _DECLINED: Final = (Status.SKIPPED, Status.FAILED)
@@ -34,14 +34,14 @@ _DECLINED_BECAUSE: Final = (Reason.DEP_MISSING, Reason.DEP_FAILED)
 
 
 class Gates:
-    """The duty that lets gated runs pass or ends them."""
+    """The duty that passes, postpones or ends gated runs."""
 
     name = "gates"
 
     def __init__(self, storage: Storage, *, every: Millis = SECOND) -> None:
         self._storage = storage
         self._every = every
-        self._next_look: Instant | None = None
+        self._next_check: Instant | None = None
 
     @property
     def wake(self) -> asyncio.Event:
@@ -49,49 +49,51 @@ class Gates:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether some gate looks again soon."""
-        return self._next_look is not None
+        """Whether a postponed gate is checked again soon."""
+        return self._next_check is not None
 
     async def round(self) -> Millis | None:
         now, waiting = await self._storage.admission.gated(BATCH)
-        answers = [await self._answer(run, now) for run in waiting]
-        passed = [answer for answer in answers if isinstance(answer, Passed)]
-        postponed = [answer for answer in answers if isinstance(answer, Postponed)]
-        # What was put off in an earlier round, and is not due yet, still waits.
-        moments = [one.until for one in postponed] + [at for at in (self._next_look,) if at is not None and at > now]
-        self._next_look = min(moments, default=None)
+        results = [await self._check(run, now) for run in waiting]
+        passed = [result for result in results if isinstance(result, Passed)]
+        postponed = [result for result in results if isinstance(result, Postponed)]
+        # A run that was postponed in an earlier round may not be due yet.
+        moments = [one.until for one in postponed] + [at for at in (self._next_check,) if at is not None and at > now]
+        self._next_check = min(moments, default=None)
         if passed or postponed:
             await self._storage.admission.pass_gates(passed, postponed)
             _report(passed)
-        return AT_ONCE if len(waiting) == BATCH and passed else self._every
+        return IMMEDIATELY if len(waiting) == BATCH and passed else self._every
 
-    async def _answer(self, run: Gated, now: Instant) -> Passed | Postponed:
-        """What its gate says. A run whose gate cannot be read ends here."""
+    async def _check(self, run: Gated, now: Instant) -> Passed | Postponed:
+        """Decide about one run. A run whose gate cannot be read fails."""
         if run.error is not None:
             log.error("gate_unreadable", extra={"run": run.run_id, "error": run.error})
             return Passed(run.run_id, Decision(action=Action.FAIL, reason=Reason.LAUNCH_FAILED, trouble=run.error))
         if run.gate is None:
             return Passed(run.run_id, Decision(action=Action.RUN))
-        return await self._ask(run, run.gate, now)
+        return await self._evaluate(run, run.gate, now)
 
-    async def _ask(self, run: Gated, gate: Gate, now: Instant) -> Passed | Postponed:
+    async def _evaluate(self, run: Gated, gate: Gate, now: Instant) -> Passed | Postponed:
         if gate.cooldown:
             declined = await self._latest(run.job_id, _DECLINED, run.planned, because=_DECLINED_BECAUSE)
             if cooling(gate, declined, run.planned):
                 return Passed(run.run_id, Decision(action=Action.SKIP, reason=Reason.COOLDOWN))
-        since, until = await self._window(gate, run), now if gate.wait else run.planned
-        sights = await self._storage.admission.sights(gate.depends_on, after=since, until=until)
-        if waits(gate, sights, run.planned, now):
-            return Postponed(run.run_id, Instant(min(now + LOOK_AGAIN, run.planned + gate.wait)))
-        goes_on = gate.window_kind is WindowKind.LAST_SUCCESS
-        return Passed(run.run_id, msgspec.structs.replace(decide(gate, sights), until=until if goes_on else None))
+        since, until = await self._window_start(gate, run), now if gate.wait else run.planned
+        dependencies = await self._storage.admission.sights(gate.depends_on, after=since, until=until)
+        if waits(gate, dependencies, run.planned, now):
+            return Postponed(run.run_id, Instant(min(now + RECHECK, run.planned + gate.wait)))
+        is_continuous = gate.window_kind is WindowKind.LAST_SUCCESS
+        decision = msgspec.structs.replace(decide(gate, dependencies), until=until if is_continuous else None)
+        return Passed(run.run_id, decision)
 
-    async def _window(self, gate: Gate, run: Gated) -> Instant:
-        is_wanted = gate.window_kind is WindowKind.LAST_SUCCESS
-        return window_of(gate, run.planned, await self._last_success(run) if is_wanted else None)
+    async def _window_start(self, gate: Gate, run: Gated) -> Instant:
+        needs_success = gate.window_kind is WindowKind.LAST_SUCCESS
+        return window_of(gate, run.planned, await self._last_success(run) if needs_success else None)
 
     async def _last_success(self, run: Gated) -> Instant | None:
-        """Up to when the last success of the job has looked; one that was not asked, when it ended."""
+        """Return the end of the window that the last successful run of the job covered. If that run passed no gate,
+        return when it finished."""
         successes = (Status.SUCCESS, Status.PARTIAL)
         end = await self._storage.admission.latest_end(run.job_id, successes, until=run.planned)
         if end is None:
@@ -108,7 +110,7 @@ class Gates:
 
 
 def _decision(document: bytes | None) -> Decision | None:
-    """One that cannot be read says no more than one that was not kept."""
+    """Decode a stored decision. An unreadable one is treated like a missing one."""
     try:
         return None if document is None else _DECISION.decode(document)
     except UNREADABLE:

@@ -1,7 +1,7 @@
-"""Removes what need not be kept any longer. One node at a time does it: the leader.
+"""Removes rows that retention no longer keeps. Only one node at a time prunes: the leader.
 
-A leader that hears nothing stops by its own clock, before another one may begin. The storage refuses a former leader
-besides; both, because a refusal is worth nothing while the storage is out of reach.
+A leader that gets no response stops by its own clock, before another one may begin. The storage also refuses a former
+leader. Both are needed: a refusal does not reach a leader that is cut off from the storage.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from typing import Final
 
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
 from foliot.engine.deadline import DeadlinePassed, deadline
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 from foliot.ports.upkeep import Retention
@@ -18,8 +18,8 @@ from foliot.ports.upkeep import Retention
 log = logging.getLogger(__name__)
 
 BATCH: Final = 5_000
-"""How much of each kind goes with one piece. What belongs to a run goes with it, however much that is: after a piece
-that did not fit into a term the next one has half the size, and after one that did, twice."""
+"""How many rows of each kind one prune removes at most. Rows that belong to a run are removed with it, however many
+there are. So the limit is halved after a prune that did not end within the term, and doubled after one that did."""
 RETENTION: Final = Retention(
     runs_age=Millis(90 * DAY),
     runs_per_job=10_000,
@@ -32,12 +32,12 @@ _TERM: Final = Millis(30 * SECOND)
 _MARGIN: Final = Millis(5 * SECOND)
 _EVERY: Final = Millis(5 * MINUTE)
 _RENEW: Final = Millis(10 * SECOND)
-_ASK_AGAIN: Final = Millis(2 * SECOND)
-"""A leader that stops in good order is replaced as soon as this."""
+_RETRY: Final = Millis(2 * SECOND)
+"""How often another node tries to become the leader, and so how soon it replaces one that resigned."""
 
 
 class Janitor:
-    """The duty of forgetting."""
+    """The duty that prunes."""
 
     name = "janitor"
 
@@ -46,7 +46,7 @@ class Janitor:
         self._clock = clock
         self._holder = holder
         self._retention = retention
-        self._rest = AT_ONCE
+        self._until_prune = IMMEDIATELY
         self._limit = BATCH
         self._epoch: int | None = None
         self.wake = asyncio.Event()
@@ -55,33 +55,33 @@ class Janitor:
         ends_at = self._clock.elapsed() + _TERM - _MARGIN
         epoch = await self._storage.upkeep.lead(self._holder, _TERM)
         if epoch is not None and epoch != self._epoch:
-            log.info("leading", extra={"holder": self._holder, "epoch": epoch})
+            log.info("leader_elected", extra={"holder": self._holder, "epoch": epoch})
         self._epoch = epoch
         if epoch is None:
-            return _ASK_AGAIN
-        self._rest = Millis(max(0, self._rest - _RENEW))
-        if self._rest > 0:
+            return _RETRY
+        self._until_prune = Millis(max(0, self._until_prune - _RENEW))
+        if self._until_prune > 0:
             return _RENEW
         try:
             async with deadline(self._clock, Millis(max(ends_at - self._clock.elapsed(), 0))):
                 return await self._prune(epoch)
         except DeadlinePassed:
-            log.warning("term_ended", extra={"holder": self._holder, "epoch": epoch, "limit": self._limit})
+            log.warning("prune_timed_out", extra={"holder": self._holder, "epoch": epoch, "limit": self._limit})
             self._limit = max(1, self._limit // 2)
-            return _ASK_AGAIN
+            return _RETRY
 
-    async def leave(self) -> None:
-        """Let another node lead at once."""
+    async def resign(self) -> None:
+        """Give up leadership, so that another node can lead before the term ends."""
         await self._storage.upkeep.resign(self._holder)
 
     async def _prune(self, epoch: int) -> Millis:
         pruned = await self._storage.upkeep.prune(self._retention, epoch=epoch, limit=self._limit)
         if pruned is None:
-            return _ASK_AGAIN
+            return _RETRY
         self._limit = min(2 * self._limit, BATCH)
         if pruned.total:
-            log.info("pruned", extra=pruned._asdict())
+            log.info("rows_pruned", extra=pruned._asdict())
         if pruned.is_more:
-            return AT_ONCE
-        self._rest = _EVERY
+            return IMMEDIATELY
+        self._until_prune = _EVERY
         return _RENEW

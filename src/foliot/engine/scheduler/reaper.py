@@ -1,8 +1,8 @@
-"""Frees the leases of vanished workers.
+"""Frees the leases of expired workers.
 
-An expired worker can neither renew nor claim, so there is no hurry. Each of its leases is finished as a lost attempt,
-fenced by its token: if the worker's own finish arrives first, the reaper changes nothing. What the worker left running
-on this machine is ended first, so that no new attempt runs beside an old one.
+An expired worker can neither renew nor claim. Each of its leases is finished as a lost attempt, fenced by its token: if
+the worker's own finish arrives first, the reaper changes nothing. Processes that the worker left on this machine are
+ended first, so that no new attempt runs at the same time as an old one.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Final
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.lease import ExpiredLease, Finish
 from foliot.domain.run.outcome import Lost
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.runner import Sweep
 from foliot.ports.storage import Storage
 
@@ -23,7 +23,7 @@ BATCH: Final = 1_000
 
 
 class Reaper:
-    """The duty that frees what expired workers held."""
+    """The duty that frees the leases of expired workers."""
 
     name = "reaper"
 
@@ -38,11 +38,11 @@ class Reaper:
         if leases:
             await self._free(leases)
         await self._storage.upkeep.remove_expired_workers()
-        return AT_ONCE if len(leases) == BATCH else self._every
+        return IMMEDIATELY if len(leases) == BATCH else self._every
 
     async def _free(self, leases: Sequence[ExpiredLease]) -> None:
         if self._sweep is not None:
             await self._sweep([(lease.run_id, lease.attempt) for lease in leases])
         finishes = [Finish(lease.run_id, lease.worker_id, lease.token, Lost()) for lease in leases]
         stale = await self._storage.work.finish(finishes)
-        log.warning("leases_lost", extra={"runs": [lease.run_id for lease in leases], "finished_first": len(stale)})
+        log.warning("leases_reaped", extra={"runs": [lease.run_id for lease in leases], "finished_first": len(stale)})

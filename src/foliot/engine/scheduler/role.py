@@ -1,4 +1,4 @@
-"""A scheduler: turns ticks into runs, lets due runs start, frees what vanished workers held, removes what is old."""
+"""The scheduler role: turns ticks into runs, starts due runs, frees the leases of expired workers, and prunes."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from foliot.engine.settings import Parts, Settings
 
 
 class SchedulerRole:
-    """The duties of a scheduler. They keep nothing in memory that matters: any number of processes may do this."""
+    """The duties of a scheduler. They hold no state that a crash could lose: any number of processes may run them."""
 
     def __init__(self, parts: Parts, settings: Settings) -> None:
         storage, clock = parts.storage, parts.clock

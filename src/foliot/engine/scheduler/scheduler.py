@@ -1,7 +1,7 @@
 """Turns due schedules into ticks and runs.
 
-Any number of schedulers may do this at once: each reads what is due, decides by itself, and saves by comparing the
-version of every schedule. Who comes second changes nothing.
+Any number of schedulers may run concurrently: each reads the due schedules, decides independently, and saves by
+compare-and-set on the version of every schedule. The second one to save changes nothing.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from foliot.domain.instant import MINUTE, Instant, Millis, later, to_iso
 from foliot.domain.schedule.fast_path import FastPath
 from foliot.domain.schedule.firing import DueSchedule, Firing, Launcher, RoundContext, SchedulerSettings
 from foliot.domain.schedule.tick import TickOutcome, TickRecord
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.clock import Clock
 from foliot.ports.ledger import DueBatch, Unreadable
 from foliot.ports.storage import Storage
@@ -26,12 +26,13 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 5_000
 PART: Final = 1_000
+"""How many schedules are decided and saved in one transaction."""
 _DEFERRAL: Final = MINUTE
-_REPORTED: Final = 100
+_MAX_REPORTED: Final = 100
 
 
 class Scheduler:
-    """The duty that keeps time."""
+    """The duty that fires due schedules."""
 
     name = "scheduler"
 
@@ -43,8 +44,9 @@ class Scheduler:
         self._ids = ids
         self._launcher = launcher
         self._settings = settings
-        self._apart: dict[ScheduleUid, str] = {}
-        """Schedules that ask and cannot be read, with what is wrong. They stay as they are: others may know more."""
+        self._unreadable: dict[ScheduleUid, str] = {}
+        """The due schedules that cannot be read, with their errors. They stay unchanged: a process of a newer version
+        may be able to read them."""
 
     @property
     def wake(self) -> asyncio.Event:
@@ -52,39 +54,39 @@ class Scheduler:
 
     async def round(self) -> Millis | None:
         started = self._clock.elapsed()
-        wanted = BATCH + len(self._apart)
+        wanted = BATCH + len(self._unreadable)
         due = await self._storage.ledger.due(wanted)
-        self._set_apart(due.unreadable)
+        self._note_unreadable(due.unreadable)
         if due.schedules and not await self._fire(due):
-            # Others were faster, or the storage refuses these: either way nothing is gained by hurrying.
+            # Other schedulers were faster, or the storage refuses these firings: an immediate round would not help.
             return self._settings.tick
         if due.size == wanted:
-            return AT_ONCE
-        next_wake = await self._storage.ledger.next_wake(besides=self._apart)
+            return IMMEDIATELY
+        next_wake = await self._storage.ledger.next_wake(besides=self._unreadable)
         if next_wake is None:
             return self._settings.tick
         now = due.now + self._clock.elapsed() - started
         return Millis(max(0, min(next_wake - now, self._settings.tick)))
 
-    def _set_apart(self, unreadable: Sequence[Unreadable]) -> None:
-        """Leave schedules alone that cannot be read, until somebody mends them. Each is told of once, until it is
-        another trouble: it may be there for days."""
-        before, self._apart = self._apart, {one.uid: one.error.message for one in unreadable}
+    def _note_unreadable(self, unreadable: Sequence[Unreadable]) -> None:
+        """Skip unreadable schedules in the next rounds until they are repaired. Each error is logged once, since it may
+        persist for days."""
+        before, self._unreadable = self._unreadable, {one.uid: one.error.message for one in unreadable}
         for one in unreadable:
             if before.get(one.uid) != one.error.message:
                 log.error("schedule_unreadable", extra={"schedule": one.id, "error": one.error.message})
 
     async def _fire(self, due: DueBatch) -> int:
-        """Decide about all that is due; how many decisions were saved.
+        """Decide about all due schedules and return how many decisions were saved.
 
-        While one part is being saved, the next is decided: the database and this process work side by side.
+        While one part is being saved, the next is decided: the database and this process work in parallel.
         """
         context = RoundContext(due.now, due.jobs, self._settings, self._launcher, self._ids.stream(due.now))
-        punctual = FastPath(context, due.schedules)
+        fast_path = FastPath(context, due.schedules)
         saving: list[asyncio.Task[int]] = []
         for start in range(0, len(due.schedules), PART):
             part = due.schedules[start : start + PART]
-            firings = [_decide(schedule, punctual, due.now) for schedule in part]
+            firings = [_decide(schedule, fast_path, due.now) for schedule in part]
             saving.append(asyncio.create_task(self._save(part, firings)))
             await asyncio.sleep(0)
         return sum(await asyncio.gather(*saving))
@@ -96,17 +98,18 @@ class Scheduler:
         return len(saved)
 
 
-def _decide(schedule: DueSchedule, punctual: FastPath, now: Instant) -> Firing:
+def _decide(schedule: DueSchedule, fast_path: FastPath, now: Instant) -> Firing:
     try:
-        return punctual.decide(schedule)
+        return fast_path.decide(schedule)
     except Exception:
-        # One schedule whose rule can no longer be read (a zone that is gone, say) must not stop all others.
-        log.exception("schedule_not_decidable", extra={"schedule": schedule.id})
+        # A schedule whose rule can no longer be evaluated (its time zone was removed, for example) must not stop the
+        # others.
+        log.exception("schedule_decision_failed", extra={"schedule": schedule.id})
         return _deferred(schedule, now)
 
 
 def _deferred(schedule: DueSchedule, now: Instant) -> Firing:
-    """Decide nothing about a schedule and come back later: its moments stay unsettled, so none is lost."""
+    """Return a firing that decides nothing and wakes the schedule later. Its ticks stay undecided, so none is lost."""
     return Firing(
         schedule.uid,
         schedule.version,
@@ -119,21 +122,21 @@ def _deferred(schedule: DueSchedule, now: Instant) -> Firing:
 
 
 def _report(schedules: Sequence[DueSchedule], firings: list[Firing], saved: int) -> None:
-    """One line for the round, and one for each tick that did not run: those are what people ask about."""
+    """Log one line for the round, and one for each tick that did not run: operators need the reason."""
     outcomes = Counter((tick.outcome, tick.reason) for firing in firings for tick in firing.ticks)
     ticks = {f"{outcome}:{reason}": count for (outcome, reason), count in outcomes.items()}
-    log.info("fired", extra={"due": len(firings), "saved": saved, "ticks": ticks})
-    quiet = (
+    log.info("schedules_fired", extra={"due": len(firings), "saved": saved, "ticks": ticks})
+    not_run = (
         (schedule.id, tick)
         for schedule, firing in zip(schedules, firings, strict=True)
         for tick in firing.ticks
         if tick.outcome is not TickOutcome.RAN
     )
-    for schedule_id, tick in islice(quiet, _REPORTED):
-        log.info("tick_did_not_run", extra={"schedule": schedule_id, **_facts(tick)})
+    for schedule_id, tick in islice(not_run, _MAX_REPORTED):
+        log.info("tick_not_run", extra={"schedule": schedule_id, **_fields(tick)})
 
 
-def _facts(tick: TickRecord) -> dict[str, object]:
+def _fields(tick: TickRecord) -> dict[str, object]:
     return {
         "scheduled_for": to_iso(tick.scheduled_for),
         "until": to_iso(tick.until),

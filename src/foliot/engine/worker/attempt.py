@@ -1,8 +1,8 @@
-"""One attempt: from a claim to an outcome.
+"""One attempt, from its claim to its outcome.
 
-    claim -> definition -> runner -> run, until it returns | its time is up | it is ended from outside -> outcome
+    claim -> definition -> runner -> run, until it returns | times out | is ended from outside -> outcome
 
-The runner ends what it started when its task is cancelled; why it was cancelled is known here.
+A runner whose task is cancelled ends what it started. `RunningAttempt` keeps the reason of the cancellation.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _NO_VARIABLES: Mapping[str, str] = {}
 
 
 class Ending(Enum):
-    """Why a running attempt was ended before it ended by itself."""
+    """Why a running attempt was ended early."""
 
     CANCEL = auto()
     LEASE_LOST = auto()
@@ -33,12 +33,12 @@ class Ending(Enum):
 
 
 class RunningAttempt:
-    """An attempt under way in this process."""
+    """An attempt that runs in this process."""
 
     __slots__ = ("_clock", "_is_interruptible", "claim", "definition", "ending", "log", "task")
 
     task: asyncio.Task[None]
-    """What carries it out; set by whoever starts it."""
+    """The task that executes the attempt; set by the consumer."""
 
     def __init__(self, claim: Claim, definition: Definition, log: RunLog, clock: Clock) -> None:
         self.claim = claim
@@ -47,19 +47,19 @@ class RunningAttempt:
         self.ending: Ending | None = None
         self._clock = clock
         self._is_interruptible = False
-        """True only while a runner is at work: a cancellation at any other moment would hit our own bookkeeping."""
+        """True only while the runner runs: a cancellation at any other moment would interrupt our own bookkeeping."""
 
     def end(self, ending: Ending) -> None:
-        """End it early. The first reason counts, except that a lost lease outweighs all others."""
+        """End the attempt early. The first reason is kept, except that a lost lease replaces any other."""
         is_first = self.ending is None
         if is_first or ending is Ending.LEASE_LOST:
             self.ending = ending
-        # Only once: a second cancellation would hit the runner while it ends what it started.
+        # Cancel only once: a second cancellation would interrupt the runner while it ends what it started.
         if is_first and self._is_interruptible:
             self.task.cancel()
 
-    async def carry_out(self, runners: Mapping[str, Runner]) -> Outcome:
-        """Run it to its end, and let what it printed be saved. Never raises: whatever happens is an outcome."""
+    async def execute(self, runners: Mapping[str, Runner]) -> Outcome:
+        """Run the attempt, wait until its log is saved, and return its outcome. Never raises: errors are outcomes."""
         definition = self.definition
         if self.ending is not None:
             outcome = self._outcome_of_ending()
@@ -70,7 +70,7 @@ class RunningAttempt:
         else:
             outcome = await self._run(runner)
         if self.log.seal(is_lost=self.ending is Ending.LEASE_LOST):
-            await self.log.saved()
+            await self.log.wait_saved()
         return outcome
 
     def _outcome_of_ending(self) -> Outcome:
@@ -84,36 +84,36 @@ class RunningAttempt:
             case Ending.SHUTDOWN:
                 return Interrupted()
             case None:
-                # Given back, a function that cancels its own task would be called again and again, without a trace.
+                # As Interrupted, a function that cancels its own task would be called again without end.
                 return Failure("the task of this run was cancelled, and not by Foliot", Reason.EXCEPTION)
 
     async def _run(self, runner: Runner) -> Outcome:
         try:
             attempt, timeout = self._attempt(), self.definition.timeout
         except UNREADABLE as cause:
-            # It would read the same the next time.
+            # Not retryable: the row would be unreadable again.
             unreadable = RowUnreadable("run", self.claim.run_id, cause)
             return Failure(str(unreadable), Reason.LAUNCH_FAILED, retryable=False)
         self._is_interruptible = True
         try:
-            return await (runner.run(attempt) if timeout is None else self._run_in_time(runner, attempt, timeout))
+            return await (runner.run(attempt) if timeout is None else self._run_with_timeout(runner, attempt, timeout))
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and self.task.cancelling():
                 return self._outcome_of_ending()
-            # A runner reports failures as outcomes; what it raises is a defect, kept with its traceback.
+            # A runner returns failures as outcomes; an exception is a defect, recorded with its traceback.
             return Failure(describe_exception(error), Reason.EXCEPTION)
         finally:
             self._is_interruptible = False
 
-    async def _run_in_time(self, runner: Runner, attempt: Attempt, patience: Millis) -> Outcome:
-        watch = asyncio.create_task(self._watch(patience))
+    async def _run_with_timeout(self, runner: Runner, attempt: Attempt, limit: Millis) -> Outcome:
+        timer = asyncio.create_task(self._end_after(limit))
         try:
             return await runner.run(attempt)
         finally:
-            watch.cancel()
+            timer.cancel()
 
-    async def _watch(self, patience: Millis) -> None:
-        await self._clock.wait(asyncio.Event(), patience)
+    async def _end_after(self, limit: Millis) -> None:
+        await self._clock.wait(asyncio.Event(), limit)
         self.end(Ending.TIMEOUT)
 
     def _attempt(self) -> Attempt:
@@ -124,7 +124,7 @@ class RunningAttempt:
             number=claim.attempt,
             payload=decode_payload(claim.payload),
             spec=definition.spec,
-            environment=_NO_VARIABLES if claim.parent_id is None else _variables_of_step(claim),
+            environment=_NO_VARIABLES if claim.parent_id is None else _step_variables(claim),
             log=self.log,
             tick=claim.tick,
             execution=claim.parent_id,
@@ -133,12 +133,12 @@ class RunningAttempt:
         )
 
 
-def _variables_of_step(claim: Claim) -> Mapping[str, str]:
+def _step_variables(claim: Claim) -> Mapping[str, str]:
     return {"FOLIOT_EXECUTION_ID": claim.parent_id or "", "FOLIOT_STEP": claim.child_key or ""}
 
 
 def describe_exception(error: BaseException) -> str:
-    """The traceback as people know it. Of a long one the beginning is left out: its end says what happened."""
+    """Return the traceback as text. The beginning of a long one is cut: the error is at the end."""
     text = "".join(traceback.format_exception(error)).strip()
     return text[-8_000:]
 

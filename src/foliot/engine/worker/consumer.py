@@ -1,6 +1,6 @@
-"""Claims runs up to its free slots and executes them.
+"""Claims runs for its free slots and executes them.
 
-A claim is a start: nothing is fetched ahead, so no run waits in a busy worker that an idle one could execute.
+A claimed run starts immediately. Nothing is prefetched, so no run waits in a busy worker while another one is idle.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from foliot.domain.job.definition import Definition
 from foliot.domain.run.lease import Claim, Finish, Worker
 from foliot.domain.run.outcome import DONE, Failure, Outcome, Success, TimedOut
 from foliot.domain.secrets import public_error
-from foliot.engine.loop import AT_ONCE, Duty
+from foliot.engine.loop import IMMEDIATELY, Duty
 from foliot.engine.worker.attempt import Ending, RunningAttempt
 from foliot.engine.worker.finisher import Finisher
 from foliot.engine.worker.heartbeat import Heartbeat
@@ -28,13 +28,13 @@ from foliot.ports.work import Claimed, Work
 log = logging.getLogger(__name__)
 
 Execute = Callable[[RunningAttempt], Awaitable[Outcome | None]]
-"""Executes a claimed run. None: there is nothing to report, the lease has ended."""
+"""Executes a claimed run. Returns None if there is nothing to save because the lease has ended."""
 
-DEFINITIONS_KEPT: Final = 10_000
+DEFINITIONS_CACHED: Final = 10_000
 
 
 class Consumer:
-    """The duty that executes."""
+    """The duty that claims and executes runs."""
 
     name = "consumer"
 
@@ -67,51 +67,50 @@ class Consumer:
         self._running: dict[Token, RunningAttempt] = {}
         self._is_draining = False
         self._second_loop = _SecondClaimLoop(self)
-        self._asked = 0
-        """Slots for which a claim is under way."""
+        self._slots_claiming = 0
+        """The slots for which a claim is in flight."""
         self._more_may_be_ready = False
-        """Whether more may be ready than the last claim asked for."""
+        """Whether more runs may be ready than the last claim requested."""
 
     @property
     def claim_loops(self) -> Sequence[Duty]:
-        """Two loops claim where the storage is another process: while the runs of one are executed, the other exchanges
-        its own."""
+        """The duties that claim. With a storage in another process there are two: while one loop waits for its
+        exchange, the runs of the other are executed."""
         return (self, self._second_loop) if self._work.is_remote else (self,)
 
     @property
-    def _most_at_once(self) -> int:
-        """How many runs are claimed, or outcomes saved, at once: each claim loop has its share of the slots."""
+    def _batch_limit(self) -> int:
+        """How many runs one call claims, or outcomes it saves, at most: each claim loop has its share of the slots."""
         return -(-self._heartbeat.slots // 2) if self._work.is_remote else self._heartbeat.slots
 
     @property
     def held(self) -> Collection[Token]:
-        """The leases of attempts that are under way here, or have ended without being saved yet."""
+        """The leases of attempts that run here, or have ended and are not saved yet."""
         return [*self._running, *self._finisher.tokens]
 
     @property
-    def unfinished(self) -> int:
-        """How many attempts are under way."""
+    def running_count(self) -> int:
         return len(self._running)
 
     async def round(self) -> Millis | None:
-        wanted = min(self._free_slots(), self._most_at_once)
+        wanted = min(self._free_slots(), self._batch_limit)
         if wanted <= 0:
             self._more_may_be_ready = True
             return self._poll
-        self._asked += wanted
+        self._slots_claiming += wanted
         try:
-            is_misled = await self._fetch(wanted)
+            has_stale_hints = await self._claim_and_start(wanted)
         finally:
-            self._asked -= wanted
-        # A slot that became free during the claim has woken no loop.
-        return AT_ONCE if is_misled or (self._more_may_be_ready and self._free_slots() > 0) else self._poll
+            self._slots_claiming -= wanted
+        # A slot that became free during the claim did not wake this loop.
+        return IMMEDIATELY if has_stale_hints or (self._more_may_be_ready and self._free_slots() > 0) else self._poll
 
-    async def _fetch(self, wanted: int) -> bool:
-        """Claim runs and start them. True: hints led to nothing, and may hide others that would not; old hints pile up
-        while all workers are busy."""
+    async def _claim_and_start(self, wanted: int) -> bool:
+        """Claim runs and start them. Return True if some hints were stale: fresh ones may be queued behind them, since
+        old hints accumulate while all workers are busy."""
         async with self._heartbeat.claiming() as worker:
             if worker is None:
-                # Registering wakes this duty. Asking at once would leave the heartbeat no time to register.
+                # Registration wakes this duty. An immediate next round would leave the heartbeat no time to register.
                 self._more_may_be_ready = False
                 return False
             hints = await self._queue.take(worker.queues, wanted) if self._queue.carries_ids else None
@@ -121,9 +120,12 @@ class Consumer:
         self._more_may_be_ready = found >= wanted
         return len(claims) < found
 
-    def make_room(self) -> None:
-        """A slot is free, or an outcome saved. If slots were free before, no ready run waited for it: what becomes
-        ready rings by itself, and asking would cost a transaction that finds nothing."""
+    def notify_free_slot(self) -> None:
+        """Wake the claim loops after a slot became free or an outcome was saved, if ready runs may be waiting.
+
+        If slots were free before, no run waited for this one: a run that becomes ready sends its own signal, and a
+        claim would be a transaction that finds nothing.
+        """
         if self._more_may_be_ready:
             self.wake.set()
             self._second_loop.wake.set()
@@ -134,12 +136,12 @@ class Consumer:
                 self._running[token].end(ending)
 
     async def drain(self) -> None:
-        """Claim nothing more and return when all attempts have ended."""
+        """Stop claiming, and wait until all attempts have ended."""
         self._is_draining = True
-        await self.ended()
+        await self.wait_idle()
 
-    async def ended(self) -> None:
-        """Return when nothing is under way."""
+    async def wait_idle(self) -> None:
+        """Wait until no attempt is running."""
         while self._running:
             await asyncio.wait([running.task for running in self._running.values()])
 
@@ -147,18 +149,18 @@ class Consumer:
         if self._is_draining or self._finisher.backlog > self._heartbeat.slots:
             return 0
         stuck = sum(runner.abandoned for runner in self._runners)
-        return self._heartbeat.slots - len(self._running) - self._asked - stuck
+        return self._heartbeat.slots - len(self._running) - self._slots_claiming - stuck
 
     async def _claim(self, worker: Worker, limit: int, hints: Sequence[RunId] | None) -> Claimed:
-        """Claim the next runs, or, where there are hints, those that they name. Outcomes that wait are saved along with
-        it, up to this loop's share: the other loop takes the rest, at the same time."""
+        """Claim the next runs, or only those in `hints` if given, and save waiting outcomes in the same call, up to the
+        share of this loop: the other loop saves the rest concurrently."""
         if hints is not None and not hints:
             return Claimed([], {})
         known = self._definitions
         try:
-            with self._finisher.batch(self._most_at_once) as ended:
+            with self._finisher.batch(self._batch_limit) as finishes:
                 stale, claims, definitions = await self._work.exchange(
-                    ended, worker.id, worker.queues, limit, known=known.keys(), only=hints
+                    finishes, worker.id, worker.queues, limit, known=known.keys(), only=hints
                 )
         except BaseException:
             self._finisher.wake.set()
@@ -168,24 +170,24 @@ class Consumer:
             await self._queue.done(hints)
         if not definitions:
             return Claimed(claims, known)
-        self._remember(definitions)
-        named = {claim.definition_id for claim in claims}
-        return Claimed(claims, {one: definitions[one] if one in definitions else known[one] for one in named})
+        self._cache(definitions)
+        used = {claim.definition_id for claim in claims}
+        return Claimed(claims, {one: definitions[one] if one in definitions else known[one] for one in used})
 
-    def _remember(self, definitions: Mapping[DefinitionId, Definition]) -> None:
-        """One that could not be read is asked for again: it may be repaired."""
+    def _cache(self, definitions: Mapping[DefinitionId, Definition]) -> None:
+        """Cache definitions, except unreadable ones: these may be repaired and are read again with the next claim."""
         self._definitions.update({one.id: one for one in definitions.values() if one.error is None})
-        if len(self._definitions) > DEFINITIONS_KEPT:
-            # Replaced, not emptied: a claim of the other loop relies on what it has listed as known.
-            self._definitions = dict(islice(self._definitions.items(), DEFINITIONS_KEPT // 2, None))
+        if len(self._definitions) > DEFINITIONS_CACHED:
+            # Replaced, not cleared: a claim of the other loop still uses the definitions that it listed as known.
+            self._definitions = dict(islice(self._definitions.items(), DEFINITIONS_CACHED // 2, None))
 
     def _start_all(
         self, claims: Sequence[Claim], definitions: Mapping[DefinitionId, Definition], worker: Worker
     ) -> None:
-        """Start what was claimed, unless the answer came so late that another worker may have it by now."""
-        is_late = self._heartbeat.worker is not worker or self._heartbeat.has_run_out
+        """Start claimed runs, unless the claim took so long that another worker may have them by now."""
+        is_late = self._heartbeat.worker is not worker or self._heartbeat.is_expired
         if claims and is_late:
-            log.warning("claims_too_late", extra={"worker": worker.id, "runs": [claim.run_id for claim in claims]})
+            log.warning("claims_discarded", extra={"worker": worker.id, "runs": [claim.run_id for claim in claims]})
             return
         loop = asyncio.get_running_loop()
         for claim in claims:
@@ -196,43 +198,47 @@ class Consumer:
             definition = definition.with_overrides(claim.run_id, claim.overrides)
         running = RunningAttempt(claim, definition, self._logbook.open(claim), self._clock)
         self._running[claim.token] = running
-        running.task = loop.create_task(self._see_through(running))
+        running.task = loop.create_task(self._process(running))
 
-    async def _see_through(self, running: RunningAttempt) -> None:
-        """From a claim to what is saved about it. A slot is taken for as long as this lasts."""
+    async def _process(self, running: RunningAttempt) -> None:
+        """Execute one claimed run and pass its outcome to the finisher. Occupies a slot until the run has ended."""
         claim = running.claim
         try:
             if claim.lost:
-                await self._sweep_former(claim)
+                await self._sweep_former_attempts(claim)
             outcome = await self._execute(running)
-            # Asked while the attempt is still listed as held: what a renewal does not list is taken back.
-            if isinstance(outcome, Failure) and await self._may_be_successors_doing(outcome):
+            # Checked while the attempt is still listed as held: the storage takes back a lease that a renewal does not
+            # list.
+            if isinstance(outcome, Failure) and await self._may_be_killed_by_successor(outcome):
                 running.ending = Ending.LEASE_LOST
         finally:
-            # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
+            # After an error the slot is free as well; the next renewal gives back the lease without an outcome.
             del self._running[claim.token]
-            # Woken before the finisher, a claim takes the outcome along.
-            self.make_room()
+            # Wakes the claim loops before the finisher, so that a claim saves the outcome in the same transaction.
+            self.notify_free_slot()
         if outcome is not None and running.ending is not Ending.LEASE_LOST:
             self._finisher.add(Finish(claim.run_id, claim.worker_id, claim.token, outcome))
             if outcome is not DONE:
                 _report(claim, outcome)
 
-    async def _may_be_successors_doing(self, outcome: Failure) -> bool:
-        """A worker that takes this one for dead ends the processes it left. What looks like a failure may be that, and
-        the other worker reports the attempt as lost."""
+    async def _may_be_killed_by_successor(self, outcome: Failure) -> bool:
+        """Return whether another worker may have killed the process of a failed attempt.
+
+        A worker on the same machine kills the processes of workers that expired, and the reaper records their attempts
+        as lost. Such an attempt must not be recorded as failed.
+        """
         if outcome.exit_code is None:
             return False
-        return self._heartbeat.has_run_out or (outcome.is_by_signal and not await self._heartbeat.is_confirmed())
+        return self._heartbeat.is_expired or (outcome.is_by_signal and not await self._heartbeat.is_still_registered())
 
-    async def _sweep_former(self, claim: Claim) -> None:
-        """A worker that vanished on this machine may have left processes, and the reaper may run on another one."""
+    async def _sweep_former_attempts(self, claim: Claim) -> None:
+        """End processes of earlier attempts that a vanished worker left here: the reaper may run on another machine."""
         if self._sweep is not None:
             await self._sweep([(claim.run_id, number) for number in range(1, claim.attempt)])
 
 
 class _SecondClaimLoop:
-    """A round of the consumer beside another one. It claims only where the last claim found as much as it asked for."""
+    """Runs consumer rounds concurrently with the first loop, if the last claim found as many runs as it requested."""
 
     name = "consumer, second loop"
 
@@ -241,13 +247,13 @@ class _SecondClaimLoop:
         self.wake = asyncio.Event()
 
     async def round(self) -> Millis | None:
-        rest = await self._consumer.round()
-        return AT_ONCE if rest == AT_ONCE else None
+        delay = await self._consumer.round()
+        return IMMEDIATELY if delay == IMMEDIATELY else None
 
 
 def _report(claim: Claim, outcome: Outcome) -> None:
-    """Success is silent. A failure is one line, with the end of the error, without secrets: its beginning is
-    traceback."""
+    """Log the outcome of an attempt, except a success. Of an error only the last line is logged, without secrets: the
+    lines before are traceback."""
     if isinstance(outcome, Success):
         return
     about = {"run": claim.run_id, "job": claim.job_id, "attempt": claim.attempt}

@@ -1,7 +1,7 @@
-"""Saves ended attempts, many at a time.
+"""Saves the outcomes of ended attempts in batches.
 
-At most one finish is under way; outcomes that arrive meanwhile go with the next one. When idle, an outcome is written
-at once; when busy, batches grow by themselves, without a timer. A consumer that claims takes waiting outcomes along.
+At most one finish is in flight; outcomes that arrive meanwhile go into the next one. An idle finisher writes an outcome
+immediately; under load the batches grow without a timer. A claim of the consumer also saves waiting outcomes.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Final
 from foliot.domain.ids import Token
 from foliot.domain.instant import Millis
 from foliot.domain.run.lease import Finish
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.work import Work
 
 log = logging.getLogger(__name__)
@@ -22,16 +22,17 @@ BATCH: Final = 1_000
 
 
 class Finisher:
-    """The duty that saves outcomes. What could not be saved is kept and sent again: the token identifies a repeat."""
+    """The duty that saves outcomes. An outcome that could not be saved is sent again: its token makes that a no-op if
+    the first one arrived."""
 
     name = "finisher"
 
     def __init__(self, work: Work) -> None:
         self._work = work
         self._waiting: list[Finish] = []
-        self._under_way: list[Sequence[Finish]] = []
+        self._in_flight: list[Sequence[Finish]] = []
         self.on_saved: Callable[[], None] = lambda: None
-        """Called when room has been made."""
+        """Called after outcomes were saved: the backlog is shorter."""
         self.wake = asyncio.Event()
         self._is_empty = asyncio.Event()
         self._is_empty.set()
@@ -43,12 +44,12 @@ class Finisher:
 
     @property
     def tokens(self) -> list[Token]:
-        """Leases whose end is not saved yet: still ours."""
-        return [finish.token for batch in (*self._under_way, self._waiting) for finish in batch]
+        """The leases whose outcome is not saved yet. This worker still holds them."""
+        return [finish.token for batch in (*self._in_flight, self._waiting) for finish in batch]
 
     @property
     def backlog(self) -> int:
-        return sum(map(len, self._under_way), len(self._waiting))
+        return sum(map(len, self._in_flight), len(self._waiting))
 
     async def flush(self) -> None:
         """Return when everything added so far is saved."""
@@ -56,17 +57,17 @@ class Finisher:
 
     @contextmanager
     def batch(self, most: int = BATCH) -> Iterator[Sequence[Finish]]:
-        """The outcomes to save next. If saving them fails inside the block, they wait again."""
+        """Yield the outcomes to save next. If the block raises, they are put back."""
         size = min(most, BATCH)
         batch, self._waiting = self._waiting[:size], self._waiting[size:]
-        self._under_way.append(batch)
+        self._in_flight.append(batch)
         try:
             yield batch
         except BaseException:
             self._waiting = [*batch, *self._waiting]
             raise
         finally:
-            self._under_way.remove(batch)
+            self._in_flight.remove(batch)
             if not self.backlog:
                 self._is_empty.set()
 
@@ -76,9 +77,9 @@ class Finisher:
                 self.report(await self._work.finish(batch))
         if batch:
             self.on_saved()
-        return AT_ONCE if self._waiting else None
+        return IMMEDIATELY if self._waiting else None
 
     def report(self, stale: Sequence[Token]) -> None:
-        """Log the leases that were lost to another worker; their outcomes were not saved."""
+        """Log the leases that this worker had lost; their outcomes were not saved."""
         if stale:
-            log.warning("finish_stale", extra={"tokens": stale})
+            log.warning("finishes_discarded", extra={"tokens": stale})

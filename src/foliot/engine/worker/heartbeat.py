@@ -1,11 +1,11 @@
 """Keeps a worker registered.
 
-One row is renewed for everything the worker holds. A renewal succeeds only before expiry; whoever misses it has lost
-all leases, ends all attempts and comes back under a new id. A worker that cannot reach the storage does so by its own
-clock, before the others may believe it dead.
+One row is renewed for all leases of the worker. A renewal succeeds only before expiry; a worker that misses it has lost
+all leases, ends all attempts and registers under a new id. A worker that cannot reach the storage does the same by its
+own clock, before other processes may consider it dead.
 
-With each renewal the worker lists what it holds, and the storage takes back what is not listed: a grant whose answer
-got lost. A grant whose answer is still under way must not look like that, so claims and listings exclude each other.
+Each renewal lists the held leases, and the storage takes back leases that are not listed: claims whose response was
+lost. A claim whose response is still in flight must not be taken back, so claims and listings exclude each other.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ log = logging.getLogger(__name__)
 LEASE: Final = Millis(60 * SECOND)
 _RENEWALS_PER_LEASE: Final = 3
 _MARGIN_SHARE: Final = 6
-"""Attempts are ended when a sixth of the lease is left: time enough for TERM, grace and KILL of ten seconds."""
+"""Attempts are ended when a sixth of the lease is left: ten seconds of 60 for TERM, the grace period and KILL."""
 _RETRY: Final = Millis(SECOND)
-_PATIENCE: Final = Millis(100)
-"""How long a renewal waits for claims under way to end."""
+_CLAIMS_TIMEOUT: Final = Millis(100)
+"""How long a renewal waits for claims in flight."""
 
 
 class Holder(Protocol):
-    """Whoever carries out attempts as this worker."""
+    """Executes attempts as this worker: the consumer."""
 
     @property
     def held(self) -> Collection[Token]: ...
@@ -43,7 +43,7 @@ class Holder(Protocol):
 
 
 class Heartbeat:
-    """The duty of staying alive. `worker` is None until the storage knows this process."""
+    """The duty that keeps the worker registered. `worker` is None while this process is not registered."""
 
     name = "heartbeat"
 
@@ -69,54 +69,54 @@ class Heartbeat:
         self._renewed_at = Millis(0)
         self._claims_under_way = 0
         self._no_claim_under_way = asyncio.Event()
-        self._listing = asyncio.Lock()
+        self._listing_lock = asyncio.Lock()
         self._holder: Holder | None = None
-        self._on_join: Callable[[], None] = lambda: None
+        self._on_registered: Callable[[], None] = lambda: None
         self.slots = slots
         self.worker: Worker | None = None
 
     @property
-    def has_run_out(self) -> bool:
-        """Whether others may take this worker for dead by now, also if it has not noticed yet."""
+    def is_expired(self) -> bool:
+        """Whether other processes may consider this worker dead by now."""
         return self._clock.elapsed() >= self._renewed_at + self._lease
 
-    async def is_confirmed(self) -> bool:
-        """Whether the storage takes this worker for alive as well. By our own clock it may be, and have been found dead
-        all the same, where the clock of the storage was set forward.
+    async def is_still_registered(self) -> bool:
+        """Return whether the storage still considers this worker alive.
 
-        While the storage cannot be asked, our own clock counts.
+        The local clock is not enough: the worker has expired if the clock of the storage was set forward. While the
+        storage is unreachable, the local clock decides.
         """
         worker, started = self.worker, self._clock.elapsed()
         if worker is None:
             return False
         try:
             async with deadline(self._clock, Millis(max(self._time_left(), 1))):
-                # Nothing is listed: who asks has an attempt in hand that is in nobody's books.
+                # Without a list of leases nothing is taken back: this call does not wait for claims in flight.
                 renewal = await self._work.renew(worker.id, None, self._lease)
         except Exception:
-            log.exception("worker_not_confirmed", extra={"worker": worker.id})
-            return not self.has_run_out
+            log.exception("worker_check_failed", extra={"worker": worker.id})
+            return not self.is_expired
         if renewal is None:
             self.wake.set()
             return False
         self._renewed_at = max(self._renewed_at, started)
         return True
 
-    def serve(self, holder: Holder, on_join: Callable[[], None]) -> None:
-        """Name who is to be told about cancels and losses, and what to do when the worker has been registered."""
+    def attach(self, holder: Holder, on_registered: Callable[[], None]) -> None:
+        """Set the holder whose attempts are ended after cancellations and losses, and a callback for registrations."""
         self._holder = holder
-        self._on_join = on_join
+        self._on_registered = on_registered
 
     async def round(self) -> Millis | None:
         if self.worker is not None:
             return await self._renew(self.worker)
-        await self._join()
+        await self._register()
         return self._until_renewal
 
     @asynccontextmanager
     async def claiming(self) -> AsyncIterator[Worker | None]:
-        """Claim, and take what was claimed into one's books, under this."""
-        async with self._listing:
+        """Exclude listings while the block claims runs and adds them to the held leases."""
+        async with self._listing_lock:
             self._claims_under_way += 1
             self._no_claim_under_way.clear()
         try:
@@ -126,13 +126,13 @@ class Heartbeat:
             if self._claims_under_way == 0:
                 self._no_claim_under_way.set()
 
-    async def leave(self) -> None:
-        """Say goodbye, so that nobody waits for this worker to expire."""
+    async def retire(self) -> None:
+        """Remove this worker from the storage, so that its leases need not expire first."""
         worker, self.worker = self.worker, None
         if worker is not None:
             await self._work.retire(worker.id)
 
-    async def _join(self) -> None:
+    async def _register(self) -> None:
         worker_id = WorkerId(self._ids.make(self._clock.now()))
         worker = Worker(worker_id, self._label, self._queues, self.slots)
         started = self._clock.elapsed()
@@ -140,58 +140,59 @@ class Heartbeat:
         self._renewed_at = started
         self.worker = worker
         log.info("worker_registered", extra={"worker": worker.id, "label": worker.name, "slots": worker.slots})
-        self._on_join()
+        self._on_registered()
 
     async def _renew(self, worker: Worker) -> Millis:
         started = self._clock.elapsed()
         try:
             async with deadline(self._clock, Millis(max(self._time_left(), 1))):
-                renewal = await self._ask_for_renewal(worker)
+                renewal = await self._request_renewal(worker)
         except Exception:
-            # The storage may come back in time; if it does not, nothing of ours may still run when others take over.
-            # So the pauses between tries must not grow, as they do where no deadline is near.
+            # The storage may become reachable in time. If not, no attempt may still run when other workers take over.
+            # Therefore this retries at a fixed pace instead of the growing backoff of `Loop`.
             log.exception("renewal_failed", extra={"worker": worker.id, "time_left_ms": self._time_left()})
             if self._time_left() <= _RETRY:
-                self._lose(worker)
+                self._lose_leases(worker)
             return _RETRY
         if renewal is None:
-            self._lose(worker)
-            await self._join()
+            self._lose_leases(worker)
+            await self._register()
             return self._until_renewal
         self._renewed_at = started
-        self._heed(renewal)
+        self._apply(renewal)
         return self._until_renewal
 
     @property
     def _until_renewal(self) -> Millis:
         return Millis(self._lease // _RENEWALS_PER_LEASE)
 
-    async def _ask_for_renewal(self, worker: Worker) -> Renewal | None:
-        async with self._listing:
+    async def _request_renewal(self, worker: Worker) -> Renewal | None:
+        async with self._listing_lock:
             held = self._held() if await self._claims_have_ended() else None
             return await self._work.renew(worker.id, held, self._lease)
 
     async def _claims_have_ended(self) -> bool:
-        """New ones wait for the listing, those under way have a moment to end: a busy worker lists too."""
+        """Return whether no claim is in flight, after a short wait for those that are. New claims wait for the listing,
+        so a busy worker gets to list its leases too."""
         if self._claims_under_way:
-            await self._clock.wait(self._no_claim_under_way, _PATIENCE)
+            await self._clock.wait(self._no_claim_under_way, _CLAIMS_TIMEOUT)
         return self._claims_under_way == 0
 
     def _held(self) -> list[Token]:
         return [] if self._holder is None else list(self._holder.held)
 
     def _time_left(self) -> int:
-        """How long this worker may still believe that its leases hold."""
+        """How long this worker may still rely on its leases, in milliseconds."""
         margin = self._lease // _MARGIN_SHARE
         return self._renewed_at + self._lease - margin - self._clock.elapsed()
 
-    def _heed(self, renewal: Renewal) -> None:
+    def _apply(self, renewal: Renewal) -> None:
         if self._holder is not None:
             self._holder.end(renewal.gone, Ending.LEASE_LOST)
             self._holder.end(renewal.cancelled, Ending.CANCEL)
 
-    def _lose(self, worker: Worker) -> None:
-        log.error("worker_lost_its_leases", extra={"worker": worker.id})
+    def _lose_leases(self, worker: Worker) -> None:
+        log.error("worker_leases_lost", extra={"worker": worker.id})
         self.worker = None
         if self._holder is not None:
             self._holder.end(self._held(), Ending.LEASE_LOST)

@@ -1,10 +1,10 @@
-"""Carries what attempts print to the log store while they run.
+"""Saves the output of attempts while they run.
 
-Writers hand over bytes without waiting; one write is under way at a time. When more than a few megabytes wait, writers
-that ask (`drain`) are held back, so that a slow disk slows the job instead of filling the memory. Nobody is held back
-for ever: a log that gets no room for half a minute drops what follows and says so.
+Writers add bytes without waiting; one write to the storage is in flight at a time. When more than a few megabytes are
+buffered, `drain` blocks the writer, so that a slow disk slows the job instead of filling the memory. It blocks for half
+a minute at most; then the log drops further output and records that it did.
 
-A log that was used ends with a closing line (`domain.run.logs`). One that was not costs nothing.
+A log that was written to ends with a closing line (`domain.run.logs`). A log without output costs no write.
 """
 
 import asyncio
@@ -21,15 +21,15 @@ from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.logs import Closing, LogChunk, Stream, closing_line
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.clock import Clock
 from foliot.ports.work import Work
 
 log = logging.getLogger(__name__)
 
 BATCH: Final = 1_000
-ROOM: Final = 4 << 20
-LONGEST_HOLD: Final = Millis(30 * SECOND)
+BUFFER_SIZE: Final = 4 << 20
+MAX_WAIT: Final = Millis(30 * SECOND)
 
 
 class LogBook:
@@ -45,11 +45,12 @@ class LogBook:
         self._unsaved: Counter[Token] = Counter()
         self._stale: set[Token] = set()
         self.wake = asyncio.Event()
-        self._moved = asyncio.Event()
+        self._saved = asyncio.Event()
+        """Set, and replaced, when a batch has been saved."""
 
     @cached_property
     def home(self) -> tuple[asyncio.AbstractEventLoop, int]:
-        """The loop that saves, and its thread. Looked up with the first log and kept: each look is a system call."""
+        """The event loop that saves, and its thread. Cached, because each lookup is a system call."""
         return asyncio.get_running_loop(), get_ident()
 
     def open(self, claim: Claim) -> "RunLog":
@@ -59,18 +60,18 @@ class LogBook:
         batch = self._waiting[:BATCH]
         if batch:
             stale = await self._work.append_log(batch)
-            self._forget(batch, set(stale))
-        return AT_ONCE if self._waiting else None
+            self._drop_saved(batch, set(stale))
+        return IMMEDIATELY if self._waiting else None
 
-    def _forget(self, batch: list[LogChunk], stale: set[Token]) -> None:
+    def _drop_saved(self, batch: list[LogChunk], stale: set[Token]) -> None:
         del self._waiting[: len(batch)]
         self._bytes -= sum(len(chunk.data) for chunk in batch)
         self._unsaved.subtract(chunk.token for chunk in batch if chunk.token in self._unsaved)
         self._stale |= stale & self._unsaved.keys()
-        moved, self._moved = self._moved, asyncio.Event()
-        moved.set()
+        saved, self._saved = self._saved, asyncio.Event()
+        saved.set()
 
-    # -- what a RunLog asks for
+    # -- called by RunLog
 
     def put(self, run_id: RunId, token: Token, seq: int, stream: Stream, data: bytes) -> None:
         self._waiting.append(LogChunk(run_id, token, seq, self._clock.now(), stream, data))
@@ -80,34 +81,34 @@ class LogBook:
 
     @property
     def has_room(self) -> bool:
-        return self._bytes < ROOM
+        return self._bytes < BUFFER_SIZE
 
     def is_stale(self, token: Token) -> bool:
         return token in self._stale
 
     async def wait_for_room(self) -> bool:
-        """True when there is room; False when half a minute brought none."""
-        until = self._clock.elapsed() + LONGEST_HOLD
+        """Wait until the buffer has room. Return False if it has none after `MAX_WAIT`."""
+        until = self._clock.elapsed() + MAX_WAIT
         while not self.has_room:
             left = until - self._clock.elapsed()
             if left <= 0:
                 return False
-            await self._clock.wait(self._moved, Millis(left))
+            await self._clock.wait(self._saved, Millis(left))
         return True
 
     async def close(self, token: Token) -> None:
-        """Return when everything this attempt printed is saved, or cannot be in time, and forget about it."""
-        until = self._clock.elapsed() + LONGEST_HOLD
+        """Wait until the output of this attempt is saved, at most `MAX_WAIT`, and drop its counters."""
+        until = self._clock.elapsed() + MAX_WAIT
         while self._unsaved[token] > 0 and until > self._clock.elapsed():
-            await self._clock.wait(self._moved, Millis(until - self._clock.elapsed()))
+            await self._clock.wait(self._saved, Millis(until - self._clock.elapsed()))
         if self._unsaved[token] > 0:
-            log.error("log_incomplete", extra={"token": token, "chunks_unsaved": self._unsaved[token]})
+            log.error("log_flush_timed_out", extra={"token": token, "chunks_unsaved": self._unsaved[token]})
         del self._unsaved[token]
         self._stale.discard(token)
 
 
 class RunLog(Struct, eq=False, gc=False):
-    """The log of one attempt, open from claim to finish. Threads may write to it as well."""
+    """The log of one attempt, open from claim to finish. Other threads may write to it."""
 
     _book: LogBook
     _home: tuple[asyncio.AbstractEventLoop, int]
@@ -125,7 +126,7 @@ class RunLog(Struct, eq=False, gc=False):
         if get_ident() == thread:
             self._put(stream, data)
         else:
-            # A thread that was given up may still print when the loop is gone: nobody is left to read it.
+            # An abandoned thread may still print after the loop was closed; its output is dropped.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._put, stream, data)
 
@@ -151,11 +152,12 @@ class RunLog(Struct, eq=False, gc=False):
         if self._is_dropping or self._book.has_room:
             return
         if not await self._book.wait_for_room():
-            self._add("meta", b"the log store took nothing for 30 s: the rest of this output is dropped\n")
+            self._add("meta", b"the log could not be saved for 30 s: the rest of this output is dropped\n")
             self._is_dropping = True
 
     def seal(self, *, is_lost: bool = False) -> bool:
-        """Take nothing more. A log that was used says so, unless its attempt is not ours any more. Whether it was."""
+        """Refuse further output and add the closing line, unless the log is empty or the lease is lost. Return whether
+        the log has output."""
         is_used = self._seq > 0
         if is_used and not self._is_sealed and not is_lost:
             self._add("meta", closing_line(self._closing()))
@@ -166,6 +168,6 @@ class RunLog(Struct, eq=False, gc=False):
         seen, stored = self._truncation or (self._printed, self._printed)
         return Closing(seen, max(0, (stored or 0) - self._dropped))
 
-    async def saved(self) -> None:
-        """Return when all of it is saved, or half a minute was not enough."""
+    async def wait_saved(self) -> None:
+        """Wait until the whole log is saved, at most `MAX_WAIT`."""
         await self._book.close(self._token)

@@ -1,4 +1,4 @@
-"""A worker: claims runs of its queues and executes them. Needs nothing of the storage but `ports.work`."""
+"""The worker role: claims runs of its queues and executes them. Uses only `ports.work` of the storage."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner, Sweep
 from foliot.ports.work import Work
 
-_LAST_ATTEMPTS: Final = Millis(10 * SECOND)
+_END_TIMEOUT: Final = Millis(10 * SECOND)
 
 
 class WorkerRole:
@@ -60,27 +60,27 @@ class WorkerRole:
             sweep=sweep,
             poll=poll,
         )
-        self.finisher.on_saved = self.consumer.make_room
-        self.heartbeat.serve(self.consumer, on_join=self.consumer.wake.set)
+        self.finisher.on_saved = self.consumer.notify_free_slot
+        self.heartbeat.attach(self.consumer, on_registered=self.consumer.wake.set)
         self.claim_loops = self.consumer.claim_loops
         self.duties: Sequence[Duty] = (self.heartbeat, *self.claim_loops, self.finisher, self.logbook)
 
-    async def drain(self, patience: Millis) -> None:
-        """Let attempts end by themselves for so long; end the rest, which is then given back."""
+    async def drain(self, limit: Millis) -> None:
+        """Wait until attempts have ended, at most `limit`. End the remaining ones; their runs are given back."""
         with suppress(DeadlinePassed):
-            async with deadline(self._clock, patience):
+            async with deadline(self._clock, limit):
                 await self.consumer.drain()
         self.consumer.end(list(self.consumer.held), Ending.SHUTDOWN)
-        # A coroutine that swallows its cancellation is left behind; its lease runs out.
+        # A coroutine that ignores its cancellation keeps running; its lease expires.
         with suppress(DeadlinePassed):
-            async with deadline(self._clock, _LAST_ATTEMPTS):
+            async with deadline(self._clock, _END_TIMEOUT):
                 await self.consumer.drain()
 
 
 def execute_with(runners: Mapping[str, Runner]) -> Execute:
-    """Execute runs with the runner of their kind."""
+    """Return a function that executes a run with the runner of its kind."""
 
     async def execute(running: RunningAttempt) -> Outcome:
-        return await running.carry_out(runners)
+        return await running.execute(runners)
 
     return execute

@@ -16,9 +16,9 @@ from foliot.interfaces.logs import run_output_of
 _TEXTS: Final[Mapping[str, str]] = {
     "job_unreadable": "{error}",
     "workflow_unreadable": "{error}",
-    "job_left_behind": 'job "{job}" was not deleted: it cannot be read, and may not be a step of workflow "{workflow}"',
+    "job_kept": 'job "{job}" was not deleted: it cannot be read, and may not be a step of workflow "{workflow}"',
     "dependencies_unreadable": "the dependencies between jobs were not changed: {error}",
-    "schedule_is_over": 'schedule "{schedule}": {problem}. {hint}',
+    "schedule_ended": 'schedule "{schedule}": {problem}. {hint}',
 }
 """Events that a command may cause, as sentences. Other events are printed with their name and facts."""
 _ENGINE: Final = "foliot.engine"

@@ -53,7 +53,7 @@ class NameConflicts:
         if not unreadable:
             return {}
         behind = await self._storage.definitions.jobs_behind(workflow_id)
-        return dict.fromkeys(unreadable - behind.jobs, "a job that cannot be read and may be anybody's")
+        return dict.fromkeys(unreadable - behind.jobs, "a job that cannot be read")
 
     def _coming_beside(self, workflow_id: str, names: set[JobId]) -> dict[JobId, str]:
         coming = {name: self._coming[name] for name in names if name in self._coming}
@@ -62,7 +62,7 @@ class NameConflicts:
     async def _maybe_taken(
         self, names: set[JobId], rivals: Collection[str], own: WorkflowVersion | RowUnreadable | None
     ) -> dict[JobId, str]:
-        """Return jobs of steps, none of `own`, with names that unreadable workflows may have given."""
+        """Return jobs of steps that unreadable workflows may have named, without those of `own`."""
         if isinstance(own, RowUnreadable):
             # The names may be its own; refusing them would make it impossible to replace it.
             return {}

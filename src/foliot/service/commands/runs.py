@@ -133,7 +133,7 @@ class RunService:
         return marked
 
     async def cancel(self, run_id: str) -> CancelAnswer:
-        """End a run: at once if it has not started, otherwise by a request to its worker."""
+        """End a run: immediately if it has not started, otherwise by a request to its worker."""
         return (await self.cancel_many([text(run_id, "run_id", InvalidInput)]))[run_id]
 
     async def cancel_many(self, run_ids: Collection[str]) -> dict[str, CancelAnswer]:

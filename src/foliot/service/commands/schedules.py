@@ -227,7 +227,7 @@ def _log_over(over: Mapping[ScheduleId, InvalidInput], known: Collection[Schedul
     for schedule_id, error in over.items():
         hint = "Remove it, or give it a later time."
         facts = {"schedule": schedule_id, "problem": f"it will not fire any more: {error.message}"}
-        log.warning("schedule_is_over", extra={**facts, "is_stored": schedule_id in known, "hint": hint})
+        log.warning("schedule_ended", extra={**facts, "is_stored": schedule_id in known, "hint": hint})
 
 
 def _reason_over(spec: ScheduleSpec, schedule_id: ScheduleId, *, now: Instant) -> InvalidInput | None:

@@ -132,7 +132,7 @@ class WorkflowService:
         if not await self._storage.definitions.delete_workflows([workflow_id]):
             raise NotFound("workflow", workflow_id)
         for name in sorted(behind.doubtful):
-            log.warning("job_left_behind", extra={"job": name, "workflow": workflow_id, "reason": "unreadable"})
+            log.warning("job_kept", extra={"job": name, "workflow": workflow_id, "reason": "unreadable"})
         await self._dependencies.remove_jobs(behind.jobs)
         return schedules
 
@@ -217,7 +217,7 @@ class WorkflowService:
     async def mark_step(self, execution_id: str, step: str) -> RunId:
         """Count a step as a success, and return the id of the execution that goes on.
 
-        A waiting step is a success at once. If the execution has ended, a new one goes on after the step.
+        A waiting step succeeds immediately. If the execution has ended, a new one continues after the step.
         """
         text(step, "step", InvalidInput)
         execution = await self.execution(execution_id)
@@ -245,7 +245,7 @@ class WorkflowService:
         _refuse_unknown_steps(execution, [step])
         run_id = (await self._approvals(execution)).get(step)
         if run_id is None or not await self._storage.orders.answer({run_id: ended}):
-            raise InvalidRun(f'step "{step}" does not wait for an answer', hint=f"Look at: foliot show {execution_id}")
+            raise InvalidRun(f'step "{step}" does not wait for an answer', hint=f"See: foliot show {execution_id}")
 
     async def _approvals(self, execution: ExecutionView) -> dict[str, RunId]:
         """Return the runs of approval steps. Other waiting runs cannot be answered, since their work must be done."""

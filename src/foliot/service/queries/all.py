@@ -1,4 +1,4 @@
-"""Every question that people and programs ask, by what it is about."""
+"""All queries, grouped by subject."""
 
 from dataclasses import dataclass
 
@@ -45,7 +45,7 @@ class Queries:
         )
 
     async def named(self, name: str) -> JobPage | SchedulePage | RunPage:
-        """The page of the job of that name, else of the schedule, else of the run that `name` refers to."""
+        """Return the page of the job with that name, else of the schedule, else of the run that `name` refers to."""
         found = await self.storage.queries.named(name)
         match found:
             case JobDetails():
@@ -59,5 +59,5 @@ class Queries:
         return await self.runs.page_of(found)
 
     def step_logs(self, execution_id: RunId) -> StepLogs:
-        """What the steps of an execution print, from the beginning on."""
+        """Return a reader of the logs of all steps of an execution."""
         return StepLogs(self.storage, self.clock, execution_id)

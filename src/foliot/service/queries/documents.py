@@ -1,7 +1,7 @@
-"""Views as JSON documents, and the values that all views share.
+"""Turns views into JSON documents, and converts the values that all views share.
 
-Moments are aware datetimes in UTC, spans are seconds, statuses and reasons are words. Nothing in a view is internal:
-no token, no revision of a lease, no uid.
+Times are aware datetimes in UTC, durations are seconds, statuses and reasons are text. Views contain no internal
+values such as tokens, lease revisions or uids.
 """
 
 from datetime import datetime
@@ -13,12 +13,12 @@ from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.secrets import public_document
 
 _DOCUMENTS: Final = ("input_payload", "output_payload", "payload", "params")
-"""Fields that hold what a run was given, or what it returned."""
+"""The fields with the input or output of a run, which may contain secrets."""
 
 
 def as_json(view: msgspec.Struct) -> dict[str, Any]:
-    """A view as plain JSON values: moments as ISO 8601 text, and *** for what may be a secret in the documents
-    that a run was given or returned."""
+    """Return a view as plain JSON values: times as ISO 8601 text, and *** for possible secrets in the input and output
+    of a run."""
     return _public(msgspec.to_builtins(view))
 
 

@@ -1,4 +1,4 @@
-"""Executions of workflows and their steps, as they are shown."""
+"""Views of executions and their steps."""
 
 from datetime import datetime
 from typing import Any
@@ -73,7 +73,8 @@ def view_execution(details: ExecutionDetails) -> ExecutionView:
 
 
 def _unreadable(execution: Execution, run: Run) -> str | None:
-    """Return which row of it cannot be read. The error of an ended execution says more than that of its parameters."""
+    """Return which row of it cannot be read. If the execution has failed, its own error is more useful than that of its
+    parameters."""
     error = run.unreadable or (None if run.error else execution.error)
     return None if error is None else error.message
 

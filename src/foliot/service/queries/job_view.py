@@ -1,4 +1,4 @@
-"""A job, as people and programs see it."""
+"""The view of a job."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,9 +16,9 @@ from foliot.service.queries.run_view import RunView, view_run
 
 
 class JobView(msgspec.Struct, frozen=True, kw_only=True):
-    """A job with its latest run. `spec` and `options` hold what its definition says beside the defaults.
+    """A job with its latest run. `spec` and `options` contain the values that differ from the defaults.
 
-    What may be a secret in it is ***; `domain.secrets` says what that is.
+    Possible secrets are replaced by ***, see `domain.secrets`.
     """
 
     id: str
@@ -64,7 +64,7 @@ def view_job(job: Job, latest: Run | None = None) -> JobView:
 
 
 def view_unreadable_job(error: RowUnreadable) -> JobView:
-    """A job of which nothing is known but that it is there."""
+    """Build the view of a job of which only the id can be read."""
     spec = JobSpec(kind="unreadable", description=error.message, enabled=False, source="")
     return view_job(
         Job(

@@ -1,4 +1,4 @@
-"""Questions about jobs."""
+"""Queries about jobs."""
 
 import msgspec
 
@@ -22,7 +22,7 @@ class JobPage(msgspec.Struct, frozen=True, kw_only=True):
     job: JobView
     schedules: list[ScheduleView]
     runs: list[RunView]
-    """The last ones, newest first."""
+    """The latest runs, newest first."""
     gate: Gate | None
     dependencies: dict[str, RunView]
     """The latest run of each job that the gate depends on."""
@@ -56,13 +56,13 @@ class JobQueries:
         )
 
     async def listed(self, *, after: str | None = None, limit: int = 100) -> list[ListedJob]:
-        """Jobs by id, those after `after`, each with its latest run and its schedules."""
+        """Return jobs by id, those after `after`, each with its latest run and its schedules."""
         found = await self._queries.jobs(after=None if after is None else JobId(after), limit=limit)
         now = self._clock.now()
         return [_listed(summary, now) for summary in found]
 
     async def all(self) -> list[ListedJob]:
-        """Every job, read page by page."""
+        """Return all jobs, read page by page."""
         pages = each_of(lambda after: self.listed(after=after, limit=PAGE), lambda listed: listed.job.id, full=PAGE)
         return [listed async for listed in pages]
 

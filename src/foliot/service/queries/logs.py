@@ -1,6 +1,6 @@
-"""What runs printed: all of it, its end, or as it comes.
+"""Reads the output of runs: all of it, its end, or continuously.
 
-Only the storage is asked, so following a run goes on when its server or its worker is started again.
+Only the storage is read, so following a run continues when its server or its worker restarts.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ from foliot.domain.run.run import BEGUN, AttemptRecord, Run
 from foliot.errors import NotFound, OutputLost, OutputPruned, OutputTruncated, OutputUnavailable, OutputUnfinished
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
-from foliot.service.run_waiter import LOOK_EVERY
+from foliot.service.run_waiter import POLL_INTERVAL
 
 _PAGE: Final = 1_000
-_BEHIND: Final = (1 << 63) - 1
-"""Behind all that an attempt printed."""
-_NEVER: Final = Token(_BEHIND)
-"""Of a start that there will not be."""
+_LAST_SEQ: Final = (1 << 63) - 1
+"""A position after all output of an attempt."""
+_LAST_TOKEN: Final = Token(_LAST_SEQ)
+"""A token after all starts of a run."""
 _REFUSALS: Final[Mapping[LogState, tuple[type[OutputUnavailable], str, str]]] = {
     LogState.TRUNCATED: (
         OutputTruncated,
@@ -42,15 +42,15 @@ _REFUSALS: Final[Mapping[LogState, tuple[type[OutputUnavailable], str, str]]] = 
     ),
     LogState.WORKER_LOST: (OutputLost, "was cut off when its worker vanished", "Run it again: foliot retry RUN."),
     LogState.PRUNED: (OutputPruned, "has been removed", "Raise retention for logs, or run it again: foliot retry RUN."),
-    LogState.OPEN: (OutputUnfinished, "is not complete yet", "Ask again when the run is over."),
+    LogState.OPEN: (OutputUnfinished, "is not complete yet", "Read it again when the run has ended."),
 }
 
 Cursor = tuple[int, int]
-"""A place in the log of a run: behind the piece that has it."""
+"""A position in the log of a run, after the piece that has this cursor."""
 
 
 class LogView(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece of what a run printed. `data` are the bytes as they were printed."""
+    """A piece of the output of a run. `data` are the bytes as they were printed."""
 
     run_id: str
     attempt: int
@@ -59,16 +59,16 @@ class LogView(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes
     cursor: Cursor
     is_closing: bool = False
-    """Whether it is the line by which Foliot ends the log of an attempt."""
+    """Whether it is the line with which Foliot closes the log of an attempt."""
 
     @property
     def token(self) -> int:
-        """Which start it is of: an attempt that was given back begins again under its number, with another token."""
+        """The start that printed it. An attempt that was given back starts again with its number and a new token."""
         return self.cursor[0]
 
     @property
     def text(self) -> str:
-        """For people: what is no UTF-8 is shown as such."""
+        """The data as text. Bytes that are not UTF-8 are escaped."""
         return self.data.decode("utf-8", "backslashreplace")
 
 
@@ -84,20 +84,20 @@ class LogDigest(NamedTuple):
 
     end: LogEnd
     given_back: int
-    """How many starts were given back, of those that printed anything."""
+    """How many starts with output were given back."""
 
 
 class Logs:
-    """Reads what runs printed."""
+    """Reads the logs of runs."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
         self._clock = clock
 
     async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
-        """What the run prints, through all its attempts, until it is over; the last item says how the log ends.
+        """Yield the output of all attempts of a run until it has ended; the last item is the end of the log.
 
-        `after` continues behind a piece that was seen before.
+        `after` is the cursor of the last piece that the caller has.
         """
         run = await self._run(run_id)
         pieces = Pieces(self._storage, run.id, after)
@@ -106,8 +106,8 @@ class Logs:
                 yield piece
             if run.status.is_terminal:
                 break
-            await self._clock.wait(asyncio.Event(), LOOK_EVERY)
-            # The run first, its log after it: what was printed before the end is there when the end is seen.
+            await self._clock.wait(asyncio.Event(), POLL_INTERVAL)
+            # The run is read before its log: if it has ended, all its output is in the log.
             found = await self._storage.queries.get_runs([run.id])
             if run.id not in found:
                 yield LogEnd(LogState.PRUNED)
@@ -116,14 +116,14 @@ class Logs:
         yield await self._end(run)
 
     async def read(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
-        """What the run printed so far; the last item says how the log ends, `open` where more may come."""
+        """Yield the output of a run so far; the last item is the end of the log, `open` if more may follow."""
         run = await self._run(run_id)
         async for piece in Pieces(self._storage, run.id, after).new(run):
             yield piece
         yield await self._end(run)
 
     async def tail(self, run_id: str, pieces: int = 100) -> LogTail:
-        """The last pieces of what the run printed so far."""
+        """Return the last pieces of the output so far."""
         run = await self._run(run_id)
         chunks = await self._storage.queries.tail_log(run.id, limit=pieces)
         numbers = _Numbers(await self._storage.queries.attempts(run.id))
@@ -133,7 +133,7 @@ class Logs:
         return LogTail([*views, *numbers.cuts_before(run, last)], await self._end(run))
 
     async def summary(self, run: Run, attempts: Sequence[AttemptRecord], kept_from: Instant | None) -> LogDigest:
-        """How the log of a run ends, given what else is known of the run: one read of the log."""
+        """Return how the log of a run ends, with one read of the log."""
         token = attempts[-1].token if attempts else None
         found = await self._storage.queries.log_summary(run.id, token)
         known = {record.token for record in attempts}
@@ -148,12 +148,12 @@ class Logs:
         return LogDigest(_judge(chunks, attempts[-1], kept_from), given_back)
 
     async def raw_stdout(self, run_id: str, attempt: int | None = None) -> bytes:
-        """What one attempt, the last one unless said otherwise, wrote to its standard output: every byte, or an error.
+        """Return the standard output of one attempt, by default the last: every byte, or an error.
 
-        Raises one of `OutputUnavailable` where it is not all there.
+        Raises a subclass of `OutputUnavailable` if it is not complete.
         """
         run = await self._run(run_id)
-        record = _asked_for(run, await self._storage.queries.attempts(run.id), attempt)
+        record = _find_attempt(run, await self._storage.queries.attempts(run.id), attempt)
         chunks = [] if record is None else await self._chunks(run.id, record.token)
         end = await self._judge(chunks, record)
         if end.state is not LogState.COMPLETE:
@@ -167,7 +167,7 @@ class Logs:
         return found[RunId(run_id)]
 
     async def _end(self, run: Run) -> LogEnd:
-        """How the log of the last attempt ends. A run that never began has nothing to tell."""
+        """Return how the log of the last attempt ends. The log of a run without attempts is complete."""
         if not run.status.is_terminal:
             return LogEnd(LogState.OPEN)
         records = await self._storage.queries.attempts(run.id)
@@ -182,7 +182,7 @@ class Logs:
         return _judge(chunks, record, await self._storage.queries.logs_kept_from())
 
     async def _chunks(self, run_id: RunId, token: Token) -> list[LogChunk]:
-        """All that one attempt printed."""
+        """Return all output of one attempt."""
         chunks: list[LogChunk] = []
         seq = -1
         while page := await self._storage.queries.read_log(run_id, after=(token, seq), limit=_PAGE):
@@ -195,7 +195,7 @@ class Logs:
 
 
 class Pieces:
-    """The log of a run from a place on, as far as it has been printed. Asked again, it goes on where it was."""
+    """Reads the log of a run from a position on, as far as it has been printed, and continues with each call."""
 
     def __init__(self, storage: Storage, run_id: RunId, after: Cursor | None = None) -> None:
         self._storage = storage
@@ -205,36 +205,37 @@ class Pieces:
         self._numbers = _Numbers(())
 
     async def new(self, run: Run) -> AsyncIterator[LogView]:
-        """`run` is the run as it was, shortly before."""
+        """Yield the pieces printed since the last call. `run` must have been read before this call."""
         while chunks := await self._storage.queries.read_log(self._run_id, after=self._after, limit=_PAGE):
-            await self._learn({chunk.token for chunk in chunks})
+            await self._load_attempts({chunk.token for chunk in chunks})
             for piece in _views(chunks, self._numbers, self._after):
-                yield self._passed(piece)
+                yield self._advance(piece)
         if self._after is not None and run.token != self._after[0] and (run.token or run.status.is_terminal):
-            await self._learn({run.token or _NEVER})
+            await self._load_attempts({run.token or _LAST_TOKEN})
             for piece in self._numbers.cuts_before(run, self._after):
-                yield self._passed(piece)
+                yield self._advance(piece)
 
-    async def _learn(self, tokens: set[Token]) -> None:
-        """Who has a later token has begun when all before were over: what is on record of those will not change."""
+    async def _load_attempts(self, tokens: set[Token]) -> None:
+        """Read the attempts if a token is new. A start begins after all former ones have ended, so the records of those
+        are final."""
         if not tokens <= self._known:
             self._known |= tokens
             self._numbers = _Numbers(await self._storage.queries.attempts(self._run_id))
 
-    def _passed(self, piece: LogView) -> LogView:
+    def _advance(self, piece: LogView) -> LogView:
         self._after = Token(piece.cursor[0]), piece.cursor[1]
         return piece
 
 
 class _Numbers:
-    """Which attempt a token belongs to. One that was given back is not on record, and has the number of the next."""
+    """Maps tokens to attempt numbers. A start that was given back has no record, and the number of the next one."""
 
     def __init__(self, records: Sequence[AttemptRecord]) -> None:
         self._tokens = [record.token for record in records]
         self._lost = [record for record in records if record.reason == Reason.LEASE_LOST]
 
     def cuts_before(self, run: Run, after: Cursor | None) -> Iterator[LogView]:
-        """What was cut off since a place in the log, whether or not the start that followed has printed anything."""
+        """Yield a line for each start that was cut off after a position, even if the next start has no output yet."""
         if after is None:
             return
         if run.token is not None:
@@ -244,26 +245,26 @@ class _Numbers:
             yield _cut(run.id, after[0], attempt, run.finished_at, given_back_line(attempt, restarted=False))
 
     def cuts(self, run_id: RunId, after: Cursor | None, token: Token, at: Instant) -> Iterator[LogView]:
-        """A line for each start between a place in the log and that of the token, which began at `at`, that was cut
-        off: given back, or its worker vanished."""
+        """Yield a line for each start between a position and `token`, which began at `at`, that was cut off: it was
+        given back, or its worker vanished."""
         if after is not None and after[0] < token and self._was_given_back(after):
             attempt = self.of(Token(after[0]))
             yield _cut(run_id, after[0], attempt, at, given_back_line(attempt))
         for one in self._lost:
-            if one.token < token and (after is None or (one.token, _BEHIND) > after):
+            if one.token < token and (after is None or (one.token, _LAST_SEQ) > after):
                 attempt = self.of(one.token)
                 yield _cut(run_id, one.token, attempt, one.finished_at, cut_line(attempt))
 
     def _was_given_back(self, place: Cursor) -> bool:
-        """Whether the start that printed there was, which is over; and nobody has said so yet."""
-        return place[1] < _BEHIND and place[0] not in self._tokens
+        """Return whether the start that printed there was given back, and no line about that was yielded yet."""
+        return place[1] < _LAST_SEQ and place[0] not in self._tokens
 
     def of(self, token: Token) -> int:
         return 1 + sum(known < token for known in self._tokens)
 
 
 def _views(chunks: Sequence[LogChunk], numbers: _Numbers, after: Cursor | None) -> Iterator[LogView]:
-    """Chunks as pieces, and between two starts a line where the first was cut off."""
+    """Yield chunks as pieces, and a line between two starts if the first was cut off."""
     for chunk in chunks:
         yield from numbers.cuts(chunk.run_id, after, chunk.token, chunk.at)
         after = chunk.token, chunk.seq
@@ -272,7 +273,7 @@ def _views(chunks: Sequence[LogChunk], numbers: _Numbers, after: Cursor | None) 
 
 def _cut(run_id: RunId, token: int, attempt: int, at: Instant, line: bytes) -> LogView:
     return LogView(
-        run_id=run_id, attempt=attempt, at=to_datetime(at), stream="meta", data=line, cursor=(token, _BEHIND)
+        run_id=run_id, attempt=attempt, at=to_datetime(at), stream="meta", data=line, cursor=(token, _LAST_SEQ)
     )
 
 
@@ -298,8 +299,8 @@ def _judge(chunks: Sequence[LogChunk], record: AttemptRecord | None, kept_from: 
     )
 
 
-def _asked_for(run: Run, records: Sequence[AttemptRecord], number: int | None) -> AttemptRecord | None:
-    """The record of an attempt. None: it is not over, or has not begun."""
+def _find_attempt(run: Run, records: Sequence[AttemptRecord], number: int | None) -> AttemptRecord | None:
+    """Return the record of an attempt, or None if it has not ended or not begun."""
     if number is None:
         return records[-1] if records and run.status.is_terminal else None
     if number == run.attempt and run.status in BEGUN:
@@ -307,7 +308,7 @@ def _asked_for(run: Run, records: Sequence[AttemptRecord], number: int | None) -
     for record in records:
         if record.number == number:
             return record
-    raise NotFound("attempt", str(number), hint=f"The run {run.id} has had {len(records)}.")
+    raise NotFound("attempt", str(number), hint=f"Run {run.id} has {len(records)} attempts.")
 
 
 def _refusal(run_id: RunId, end: LogEnd) -> OutputUnavailable:

@@ -1,4 +1,4 @@
-"""The question what is going on: what runs, what waits and what comes next."""
+"""The overview: running and queued runs, open executions, upcoming schedules, workers and recent failures."""
 
 from datetime import datetime
 from typing import Final
@@ -18,7 +18,7 @@ LIMITS: Final = OverviewLimits(rows=10, failures=5, counted=10_000)
 
 
 class DepthView(msgspec.Struct, frozen=True, kw_only=True):
-    """How many runs are not over; a number of 10,000 may stand for more."""
+    """The number of open runs by status. Counting stops at 10,000."""
 
     running: int
     queued: int
@@ -26,7 +26,7 @@ class DepthView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ActiveExecution(msgspec.Struct, frozen=True, kw_only=True):
-    """An execution that is not over."""
+    """An open execution."""
 
     id: str
     workflow_id: str

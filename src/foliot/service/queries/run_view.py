@@ -1,4 +1,4 @@
-"""A run and its attempts, as people and programs see them."""
+"""Views of a run and its attempts."""
 
 from datetime import datetime
 from typing import Any
@@ -18,13 +18,13 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     job_id: str
     job_schedule_id: str | None
-    """The schedule that made it; None for one that somebody asked for."""
+    """The schedule that created it; None for a manual run."""
     status: Status
     reason: str | None
     scheduled_for: datetime | None
-    """The planned moment it was made for: that of a tick, or `run_at`. None where nobody has planned it."""
+    """The planned time: that of its tick, or `run_at`. None for an unplanned run."""
     due_at: datetime
-    """When it may start, or could; a retry moves it."""
+    """The earliest start; a retry moves it."""
     created_at: datetime
     started_at: datetime | None
     """When its latest attempt began."""
@@ -42,26 +42,25 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     priority: int
     worker_id: str | None
     idempotency_key: str | None
-    """That of its tick, or the one that a launcher was given. Lists tell the first alone."""
+    """The key of its tick, or the key given to the launcher. Lists contain only the former."""
     user_id: str | None
-    """For whom a schedule or a launcher started it. Lists do not tell."""
+    """The user for whom a schedule or a launcher started it. Always None in lists."""
     duration: float | None
-    """Seconds of the latest attempt, from start to end. None while it lasts."""
+    """Seconds of the latest attempt, from start to end. None while it runs."""
     lag: float | None
-    """Seconds from the moment it was planned or due for to its start."""
+    """Seconds from the planned or due time to the start."""
     parent_id: str | None
     """The tree that the run is a child of: the execution of a step."""
     root_id: str | None
     """The outermost tree."""
     child_key: str | None
-    """What it is to its parent: the name of a step."""
+    """Its name within the parent: the name of a step."""
     unreadable: bool = False
-    """Something other than Foliot has written its row: `error_message` says what is wrong with it, and the other fields
-    what can be told all the same."""
+    """Its row was not written by Foliot: `error_message` has the problem, and the other fields what could be read."""
 
 
 class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
-    """One finished try of a run."""
+    """A finished attempt of a run."""
 
     run_id: str
     attempt: int
@@ -76,18 +75,18 @@ class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_run(run: Run, start_input: StartInput = NO_START_INPUT) -> RunView:
-    """A run, with what was given when it was started, where that was read."""
+    """Build the view of a run. `start_input` contains the values it was started with, if they were read."""
     tick = run.tick
     planned_at = run.due_at if tick is None else tick.scheduled_for
-    # How its last attempt ended is no longer news when the next one is under way.
-    is_under_way = run.status in BEGUN
-    trouble = None if run.unreadable is None else run.unreadable.message
+    # While an attempt runs, the end of the one before is not shown.
+    is_running = run.status in BEGUN
+    problem = None if run.unreadable is None else run.unreadable.message
     return RunView(
         id=run.id,
         job_id=run.job_id,
         job_schedule_id=None if tick is None else tick.schedule_id,
         status=run.status,
-        reason=None if is_under_way else run.reason,
+        reason=None if is_running else run.reason,
         scheduled_for=moment(run.scheduled_for),
         due_at=to_datetime(run.due_at),
         created_at=to_datetime(run.created_at),
@@ -98,8 +97,8 @@ def view_run(run: Run, start_input: StartInput = NO_START_INPUT) -> RunView:
         lost=run.lost,
         input_payload=run.payload,
         output_payload=run.output,
-        error_message=trouble or (None if is_under_way else run.error),
-        exit_code=None if is_under_way else run.exit_code,
+        error_message=problem or (None if is_running else run.error),
+        exit_code=None if is_running else run.exit_code,
         trigger=run.trigger,
         queue=run.queue,
         priority=run.priority,
@@ -116,7 +115,7 @@ def view_run(run: Run, start_input: StartInput = NO_START_INPUT) -> RunView:
 
 
 def key_of(run: Run, start_input: StartInput) -> str | None:
-    """Its idempotency key. One that repeats another run was given the same, but not made for that key."""
+    """Return the idempotency key of a run. A repeated run has the key of the first one, but was not started for it."""
     if run.tick is not None:
         return run.tick.key
     return start_input.idempotency_key if run.trigger == SCHEDULE_TRIGGER else None

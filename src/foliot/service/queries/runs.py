@@ -1,4 +1,4 @@
-"""Questions about runs."""
+"""Queries about runs."""
 
 import msgspec
 
@@ -19,7 +19,7 @@ from foliot.service.references import References
 
 
 class LogEndView(msgspec.Struct, frozen=True, kw_only=True):
-    """How a log ends. The sizes are known if it is truncated and its bytes could be counted."""
+    """How a log ends. The sizes are set if it is truncated and its bytes could be counted."""
 
     state: LogState
     seen: int | None
@@ -34,13 +34,13 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     attempts: list[AttemptView]
     log: LogEndView
     given_back: int
-    """How many starts were ended because their worker stopped, of those that printed anything."""
+    """How many starts with output were ended because their worker stopped."""
     execution: ExecutionPage | None
-    """What the run is, or what it is a step of."""
+    """The execution that the run is, or is a step of."""
     step: str | None
-    """Which step it is."""
+    """The name of the step that the run is."""
     decision: Decision | None
-    """What its gate decided."""
+    """The decision of its gate."""
 
 
 class RunQueries:
@@ -50,11 +50,11 @@ class RunQueries:
         self._logs = logs
 
     async def page(self, reference: str) -> RunPage:
-        """Everything about the run that is named: by its id, a part of it, `@last` or `JOB@last`."""
-        meant = read_reference(reference)
-        found = await self._queries.run(meant)
+        """Return everything about a run, given by its id, a part of it, `@last` or `JOB@last`."""
+        parsed = read_reference(reference)
+        found = await self._queries.run(parsed)
         if isinstance(found, Matches):
-            raise await self._references.no_single_run(reference, meant, found)
+            raise await self._references.no_single_run(reference, parsed, found)
         return await self.page_of(found)
 
     async def page_of(self, details: RunDetails) -> RunPage:
@@ -72,14 +72,14 @@ class RunQueries:
         )
 
     async def get(self, run_id: str) -> RunView:
-        """The run alone, with the user and the key it was started with."""
+        """Return only the run, with the user and the key it was started with."""
         found = await self._queries.find_run(RunById(RunId(run_id)))
         if isinstance(found, Matches):
             raise NotFound("run", run_id)
         return view_run(found.run, found.start_input)
 
     async def find(self, reference: str) -> Run:
-        """The run that is named as for `page`, as it is stored."""
+        """Return a run as it is stored. `reference` is as for `page`."""
         return await self._references.run(reference)
 
     async def newest(
@@ -91,29 +91,29 @@ class RunQueries:
         root: str | None = None,
         limit: int = 100,
     ) -> list[RunView]:
-        """Runs, newest first. `root` names a run, as for `page`: only its parts."""
+        """Return runs, newest first; with `root`, a reference as for `page`, only the runs in its tree."""
         only = RunFilter(
             job_id=None if job is None else JobId(job),
             schedule_id=None if schedule is None else ScheduleId(schedule),
             status=status,
             limit=limit,
         )
-        whole = None if root is None else read_reference(root)
-        found = await self._queries.runs(only, root=whole)
+        parsed = None if root is None else read_reference(root)
+        found = await self._queries.runs(only, root=parsed)
         if isinstance(found, Matches):
             raise await self._references.no_single_run(root or "", read_reference(root or ""), found)
         if not found:
-            await self._refuse_absent(job, schedule)
+            await self._refuse_missing(job, schedule)
         return [view_run(run) for run in found]
 
-    async def _refuse_absent(self, job: str | None, schedule: str | None) -> None:
+    async def _refuse_missing(self, job: str | None, schedule: str | None) -> None:
         if job is not None and await self._queries.job(JobId(job)) is None:
             raise await self._references.no_job(job)
         if schedule is not None and await self._queries.schedule(ScheduleId(schedule)) is None:
             raise await self._references.no_schedule(schedule)
 
     async def unserved_queue(self, run_id: RunId) -> str | None:
-        """The queue of a run, if no worker of it is alive."""
+        """Return the queue of a run if no worker of that queue is alive, else None."""
         found = await self._queries.run(RunById(run_id))
         if isinstance(found, Matches):
             raise await self._references.no_single_run(run_id, RunById(run_id), found)

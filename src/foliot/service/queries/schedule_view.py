@@ -1,4 +1,4 @@
-"""A schedule and its ticks, as people and programs see them."""
+"""Views of a schedule and its ticks."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,11 +18,11 @@ from foliot.service.queries.documents import moment
 from foliot.service.queries.run_view import changed_at
 
 PREVIEW: Final = 5
-"""Fire times that are shown of a schedule."""
+"""How many fire times of a schedule are shown."""
 
 
 class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule as people see it, with its next fire times."""
+    """A schedule with its next fire times."""
 
     schedule_id: str
     schedule_type: str
@@ -46,10 +46,10 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
     preview: list[datetime]
     """The next fire times by its current rule."""
     description: str | None
-    """Its cron expression in words. None: it has no such expression, or one that cannot be understood any more."""
+    """Its cron expression in words. None: it has no such expression, or one that can no longer be parsed."""
     unreadable: bool = False
-    """Something else has written its row, or its expression or zone cannot be understood any more: it does not fire
-    until that is mended."""
+    """Its row was not written by Foliot, or its expression or time zone can no longer be parsed: it does not fire until
+    that is repaired."""
 
     @property
     def cron_expr(self) -> str | None:
@@ -57,42 +57,42 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TickView(msgspec.Struct, frozen=True, kw_only=True):
-    """One planned moment of a schedule, or many in a row that ended the same way."""
+    """One planned time of a schedule, or a range of planned times with the same outcome."""
 
     schedule_id: str
     scheduled_for: datetime
     until: datetime
-    """The last of a row of moments; the same as `scheduled_for` for a single one."""
+    """The last planned time of the range; equal to `scheduled_for` for a single one."""
     count: int
     outcome: TickOutcome
     reason: TickReason
     fire_at: datetime
-    """When it fired or would have: jitter included."""
+    """When it fired or would have fired, jitter included."""
     run_id: str | None
     status: Status | None
-    """Where its run stands. None: it has none, or that is forgotten."""
+    """The status of its run. None: it has no run, or the run was pruned."""
     coalesced_into: datetime | None
-    """The moment whose run stands for this one as well."""
+    """The planned time whose run also covers this one."""
     idempotency_key: str | None
-    """What a launcher is given for it, and its run shows. None: many moments in a row have none of their own."""
+    """The key that is given to a launcher and shown with the run. None for a range."""
     created_at: datetime
-    """When it was decided. Nothing about it changes afterwards but where its run stands."""
+    """When it was decided. Only the status of its run changes afterwards."""
     updated_at: datetime
-    """When its run last began or ended; the same as `created_at` where there is none."""
+    """When its run last began or ended; equal to `created_at` without a run."""
     unreadable: bool = False
-    """Something other than Foliot has written its row: the other fields are what can be told all the same."""
+    """Its row was not written by Foliot: the other fields contain what could be read."""
 
 
 def view_ruled_schedule(schedule: Schedule, revisions: Sequence[Revision], now: Instant) -> ScheduleView:
-    """A schedule with the times at which it would fire next, were it not paused."""
-    # A moment that fired early, by its jitter, is over although it is still to come.
+    """Build the view of a schedule, with the next fire times that it has if it is not paused."""
+    # With jitter a tick may fire before its planned time: such a tick is decided although that time is in the future.
     after = max(now, schedule.settled_until)
     return view_schedule(schedule, _preview(Timetable(schedule.id, revisions), after))
 
 
 def view_listed_schedule(schedule: Schedule, now: Instant) -> ScheduleView:
-    """A schedule with its next fire times by the current rule: none while paused, and none of a schedule that is
-    over or cannot be read."""
+    """Build the view of a schedule, with its next fire times by the current rule. A schedule that is paused, over or
+    unreadable has no fire times."""
     if schedule.paused_at is not None or not schedule.enabled or schedule.is_unreadable:
         return view_schedule(schedule, ())
     after = max(now, schedule.settled_until)
@@ -100,7 +100,7 @@ def view_listed_schedule(schedule: Schedule, now: Instant) -> ScheduleView:
 
 
 def _preview(timetable: Timetable, after: Instant) -> Sequence[Instant]:
-    """The next fire times. A rule that cannot be understood has none, and keeps no other schedule from being shown."""
+    """Return the next fire times. A rule that cannot be parsed has none; an error would hide the other schedules."""
     try:
         return timetable.upcoming(after, PREVIEW)
     except InvalidInput:
@@ -110,8 +110,8 @@ def _preview(timetable: Timetable, after: Instant) -> Sequence[Instant]:
 def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleView:
     spec = schedule.revision.spec
     description = _in_words(spec, schedule.id)
-    is_understood = spec.type is not ScheduleType.CRON or description is not None
-    is_unreadable = schedule.is_unreadable or not is_understood
+    is_valid = spec.type is not ScheduleType.CRON or description is not None
+    is_unreadable = schedule.is_unreadable or not is_valid
     return ScheduleView(
         schedule_id=schedule.id,
         schedule_type=spec.type,
@@ -139,7 +139,8 @@ def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleVie
 
 
 def _in_words(spec: ScheduleSpec, schedule_id: ScheduleId) -> str | None:
-    """What was compiled for firing, in words: only that knows the day rule, and the name that H is drawn from."""
+    """Return the cron expression in words, from its compiled form: only that has the day rule and the name that H is
+    derived from."""
     if spec.type is not ScheduleType.CRON:
         return None
     try:
@@ -148,8 +149,8 @@ def _in_words(spec: ScheduleSpec, schedule_id: ScheduleId) -> str | None:
         return None
 
 
-def view_tick(schedule_id: ScheduleId, seen: LedgerRow, run: Run | None = None) -> TickView:
-    tick, key, decided_at, error = seen
+def view_tick(schedule_id: ScheduleId, row: LedgerRow, run: Run | None = None) -> TickView:
+    tick, key, decided_at, error = row
     return TickView(
         schedule_id=schedule_id,
         scheduled_for=to_datetime(tick.scheduled_for),

@@ -1,4 +1,4 @@
-"""Questions about schedules."""
+"""Queries about schedules."""
 
 import msgspec
 
@@ -22,7 +22,7 @@ class SchedulePage(msgspec.Struct, frozen=True, kw_only=True):
 
     schedule: ScheduleView
     ticks: list[TickView]
-    """The last ones, newest first."""
+    """The latest ticks, newest first."""
 
 
 class ScheduleQueries:
@@ -44,7 +44,7 @@ class ScheduleQueries:
         return SchedulePage(schedule=schedule, ticks=view_ticks(details))
 
     async def ticks(self, schedule_id: str, limit: int = 100) -> list[TickView]:
-        """The newest rows of the ledger of a schedule, newest first, each with the status of its run."""
+        """Return the newest rows of the ledger of a schedule, newest first, each with the status of its run."""
         found = await self._queries.schedule(ScheduleId(schedule_id), ticks=limit)
         if found is None:
             raise await self._references.no_schedule(schedule_id)
@@ -53,7 +53,7 @@ class ScheduleQueries:
     async def listed(
         self, *, job_id: str | None = None, after: str | None = None, limit: int = 100
     ) -> list[ScheduleView]:
-        """Schedules by id, each with its next fire times; with `job_id` those that start this job or workflow."""
+        """Return schedules by id, with their next fire times; with `job_id` those that start this job or workflow."""
         found = await self._queries.schedules(
             job_id=None if job_id is None else JobId(job_id),
             after=None if after is None else ScheduleId(after),
@@ -63,7 +63,7 @@ class ScheduleQueries:
         return [view_listed_schedule(schedule, now) for schedule in found]
 
     async def all(self, job_id: str | None = None) -> list[ScheduleView]:
-        """Every schedule, or every one of a job that exists, read page by page."""
+        """Return all schedules, or all of one job, read page by page. The job must exist."""
         pages = each_of(
             lambda after: self.listed(job_id=job_id, after=after, limit=PAGE),
             lambda schedule: schedule.schedule_id,

@@ -1,6 +1,6 @@
-"""What the steps of one execution print, as it comes, each piece with the name of its step.
+"""Follows the output of all steps of one execution, each piece with the name of its step.
 
-Runs of kept steps belong to the execution before, and so does what they printed.
+A rerun does not include the output of the steps whose results it kept: their runs belong to the former execution.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.queries.logs import LogView, Pieces
-from foliot.service.run_waiter import LOOK_EVERY
+from foliot.service.run_waiter import POLL_INTERVAL
 
 _PAGE: Final = 500
 
@@ -23,7 +23,7 @@ class StepPiece(NamedTuple):
 
 
 class StepLogs:
-    """Remembers how far it has come: whoever had trouble on the way goes on with the same one."""
+    """Reads the logs of all steps and keeps its position: after an error, the same object continues there."""
 
     def __init__(self, storage: Storage, clock: Clock, execution_id: RunId, *, page: int = _PAGE) -> None:
         self._storage = storage
@@ -32,22 +32,22 @@ class StepLogs:
         self._page = page
         self._known: set[RunId] = set()
         self._open: dict[RunId, tuple[str, Pieces]] = {}
-        """Runs that may print more."""
+        """The runs that may still print."""
         self.is_over = False
-        """Whether the execution was over when it was last looked at: all that will ever come has come."""
+        """Whether the execution had ended when it was last read, so that no more output follows."""
 
     async def follow(self) -> AsyncIterator[StepPiece]:
-        """All pieces from where it stands on, until the execution is over."""
+        """Yield all further pieces until the execution has ended."""
         while True:
             async for piece in self.new():
                 yield piece
             if self.is_over:
                 return
-            await self._clock.wait(asyncio.Event(), LOOK_EVERY)
+            await self._clock.wait(asyncio.Event(), POLL_INTERVAL)
 
     async def new(self) -> AsyncIterator[StepPiece]:
-        """What has been printed by now; of steps side by side, one after the other."""
-        # The runs first, their logs after them: what was printed before an end is there when the end is seen.
+        """Yield the pieces printed since the last call, step by step."""
+        # The runs are read before their logs: all output of a run that has ended is then in its log.
         is_over = await self._is_execution_over()
         await self._discover(is_over)
         runs = await self._storage.queries.get_runs(self._open)
@@ -65,7 +65,7 @@ class StepLogs:
         return self._execution_id not in found or found[self._execution_id].status.is_terminal
 
     async def _discover(self, is_last: bool) -> None:
-        """Runs that were not there before: among the newest, or, when it is the last time, wherever they are."""
+        """Find new runs: among the newest ones, or, in the last call, among all."""
         only = RunFilter(root_id=self._execution_id, limit=self._page)
         while page := await self._storage.queries.page_runs(only):
             new = [run for run in page if run.id not in self._known]

@@ -1,7 +1,4 @@
-"""Rows that cannot be read and belong to no ledger: jobs, workflows, executions that are not over, and runs.
-
-Whoever lists them sees them, each in its place; here they are all, for `verify`.
-"""
+"""Finds all unreadable rows that belong to no ledger, for `verify`: jobs, workflows, open executions, and runs."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
@@ -20,12 +17,12 @@ _OPEN: Final = tuple(status for status in Status if not status.is_terminal)
 
 
 async def unreadable_rows(storage: Storage, since: Instant) -> AsyncIterator[RowUnreadable]:
-    """Each once, whatever depends on it; of runs those that are not over, and those that were made after `since`."""
-    told: set[str] = set()
+    """Yield each error once. Of runs, those that are open and those created after `since` are checked."""
+    seen: set[str] = set()
     for rows in (_jobs(storage), _workflows(storage), _executions(storage), _runs(storage, since)):
         async for error in rows:
-            if error.message not in told:
-                told.add(error.message)
+            if error.message not in seen:
+                seen.add(error.message)
                 yield error
 
 
@@ -47,12 +44,12 @@ async def _executions(storage: Storage) -> AsyncIterator[RowUnreadable]:
         lambda execution: execution.run_id,
     )
     async for execution in executions:
-        for error in await _trouble(storage, execution):
+        for error in await _errors_of(storage, execution):
             yield error
 
 
-async def _trouble(storage: Storage, execution: Execution) -> Sequence[RowUnreadable]:
-    """What keeps an execution from going on: its own row, that of its version, or one of its steps."""
+async def _errors_of(storage: Storage, execution: Execution) -> Sequence[RowUnreadable]:
+    """Return the errors that stop an execution: of its own row, its version, or one of its steps."""
     found = [] if execution.error is None else [execution.error]
     try:
         await storage.definitions.get_workflows([(execution.workflow_id, execution.version)])

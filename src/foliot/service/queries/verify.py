@@ -1,8 +1,7 @@
-"""Checks the ledger of every schedule against what was planned, and against the runs that were made.
+"""Checks the ledger of every schedule against its planned ticks and against the runs that were created.
 
-Everything is read in pages, which are judged and let go, and nothing that is older than asked for: how much memory it
-takes does not depend on how long a ledger is. Others may be at work meanwhile: what seems wrong is looked at a second
-time, and only what is still wrong then is told.
+Ledgers are read in pages from `since` on, so memory use does not depend on their length. Other processes may write at
+the same time: a ledger with findings is read a second time, and only findings that both reads have are reported.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
@@ -23,15 +22,13 @@ _PAGE: int = 200
 _ROWS: int = 1_000
 _RUNS: int = 200
 _OLDER: Final = 200
-"""So many runs from before the time that is looked at tell what retention has left."""
-_OF_RUNS: Final = ("run", "execution")
+"""How many runs older than the checked period are read, to see which ones retention has removed."""
+_RUN_KINDS: Final = ("run", "execution")
 
 
 class Report(NamedTuple):
-    """What `verify` found about one schedule. `ticks` counts moments, ranges included.
-
-    No schedule: it is about a row of something else.
-    """
+    """The findings about one schedule, or about another row if `schedule_id` is None. `ticks` counts planned times,
+    those in ranges included."""
 
     schedule_id: ScheduleId | None
     ticks: int
@@ -43,13 +40,13 @@ class Report(NamedTuple):
 
 
 class LedgerQueries:
-    """Checks what is stored."""
+    """Checks the stored rows."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
     async def verify(self, since: Instant) -> AsyncIterator[Report]:
-        """A report about each schedule, then one about each row that belongs to no ledger and cannot be read."""
+        """Yield a report about each schedule, then one about each unreadable row that belongs to no ledger."""
         async for report in verify(self._storage, since):
             yield report
         async for report in verify_rows(self._storage, since):
@@ -57,27 +54,27 @@ class LedgerQueries:
 
 
 async def verify(storage: Storage, since: Instant) -> AsyncIterator[Report]:
-    """Go through all schedules, those deleted included, and compare their ticks after `since` with their rules."""
+    """Compare the ticks of all schedules after `since` with their rules. Deleted schedules are included."""
     before: ScheduleUid | None = None
     while page := await _page(storage, before, _PAGE):
         if page[-1].uid == before:
-            return  # a uid that is not text is found again behind itself
-        for sight in page:
-            report = await _look(storage, sight, since)
+            return  # the uid of a corrupt row is not text, and its text form sorts before it
+        for snapshot in page:
+            report = await _check(storage, snapshot, since)
             if not report.is_sound:
-                report = await _look_again(storage, before, sight.uid, since, report)
+                report = await _recheck(storage, before, snapshot.uid, since, report)
             yield report
-            before = sight.uid
+            before = snapshot.uid
 
 
 async def verify_rows(storage: Storage, since: Instant) -> AsyncIterator[Report]:
-    """A report about each row that cannot be read and belongs to no ledger."""
+    """Yield a report about each unreadable row that belongs to no ledger."""
     async for error in unreadable_rows(storage, since):
         yield Report(None, 0, [_unreadable(error, since, since)])
 
 
-class _Sight(NamedTuple):
-    """A ledger as it was, shortly before `now`."""
+class _Snapshot(NamedTuple):
+    """A ledger as it was read, shortly before `now`."""
 
     ledger: ScheduleLedger
     now: Instant
@@ -87,8 +84,8 @@ class _Sight(NamedTuple):
         return self.ledger.schedule.uid
 
 
-class _Blur(NamedTuple):
-    """A ledger of which a row cannot be read."""
+class _UnreadableLedger(NamedTuple):
+    """A ledger with a row that cannot be read."""
 
     error: RowUnreadable
 
@@ -97,54 +94,54 @@ class _Blur(NamedTuple):
         return ScheduleUid(self.error.uid)
 
 
-async def _page(storage: Storage, after: ScheduleUid | None, limit: int) -> Sequence[_Sight | _Blur]:
-    """The next ledgers. One that cannot be read makes the page shorter, and in the end a page of its own."""
+async def _page(storage: Storage, after: ScheduleUid | None, limit: int) -> Sequence[_Snapshot | _UnreadableLedger]:
+    """Return the next ledgers. The page is halved until an unreadable ledger is alone on it."""
     try:
-        return await _ledgers(storage, after, limit)
+        return await _snapshots(storage, after, limit)
     except RowUnreadable as error:
-        return [_Blur(error)] if limit == 1 else await _page(storage, after, limit // 2)
+        return [_UnreadableLedger(error)] if limit == 1 else await _page(storage, after, limit // 2)
 
 
-async def _ledgers(storage: Storage, after: ScheduleUid | None, limit: int) -> list[_Sight]:
+async def _snapshots(storage: Storage, after: ScheduleUid | None, limit: int) -> list[_Snapshot]:
     page = await storage.queries.ledgers(after=after, limit=limit)
     now = (await storage.ledger.due(0)).now
-    return [_Sight(ledger, now) for ledger in page]
+    return [_Snapshot(ledger, now) for ledger in page]
 
 
-async def _look_again(
+async def _recheck(
     storage: Storage, before: ScheduleUid | None, uid: ScheduleUid, since: Instant, report: Report
 ) -> Report:
-    """What a second look, with everything read anew, finds as well."""
-    again = await _page(storage, before, 1)
-    if not again or again[0].uid != uid:
+    """Read the ledger again and return the findings that both reads have."""
+    page = await _page(storage, before, 1)
+    if not page or page[0].uid != uid:
         return report._replace(findings=[])  # it has been removed
-    second = await _look(storage, again[0], since)
+    second = await _check(storage, page[0], since)
     known = {(finding.fault, finding.first) for finding in report.findings}
     return second._replace(findings=[found for found in second.findings if (found.fault, found.first) in known])
 
 
-async def _look(storage: Storage, sight: _Sight | _Blur, since: Instant) -> Report:
-    if isinstance(sight, _Blur):
-        return Report(ScheduleId(sight.error.schedule_id), 0, [_unreadable(sight.error, since, since)])
-    schedule = sight.ledger.schedule
-    if not sight.ledger.revisions:
+async def _check(storage: Storage, snapshot: _Snapshot | _UnreadableLedger, since: Instant) -> Report:
+    if isinstance(snapshot, _UnreadableLedger):
+        return Report(ScheduleId(snapshot.error.schedule_id), 0, [_unreadable(snapshot.error, since, since)])
+    schedule = snapshot.ledger.schedule
+    if not snapshot.ledger.revisions:
         return Report(schedule.id, 0, [Finding(Fault.WRONG_RULE, schedule.created_at, schedule.settled_until, 1)])
     try:
-        judge = await _judge(storage, sight, since)
+        judge = await _judge(storage, snapshot, since)
         return Report(schedule.id, judge.ticks, judge.verdict())
     except (RowUnreadable, InvalidInput, ValueError) as error:
         return Report(schedule.id, 0, [_unreadable(error, since, schedule.settled_until)])
 
 
 def _unreadable(error: Exception, first: Instant, last: Instant) -> Finding:
-    run_id = RunId(error.name) if isinstance(error, RowUnreadable) and error.kind in _OF_RUNS else None
+    run_id = RunId(error.name) if isinstance(error, RowUnreadable) and error.kind in _RUN_KINDS else None
     fact = error.message if isinstance(error, FoliotError) else str(error)
     return Finding(Fault.UNREADABLE, first, last, 1, run_id, fact)
 
 
-async def _judge(storage: Storage, sight: _Sight, since: Instant) -> Judge:
-    """One that has seen everything."""
-    account = await _account(storage, sight, since)
+async def _judge(storage: Storage, snapshot: _Snapshot, since: Instant) -> Judge:
+    """Return a judge that has read the whole ledger and its runs."""
+    account = await _account(storage, snapshot, since)
     uid = account.schedule.uid
     judge = Judge(account, await storage.queries.shared_runs(uid, after=account.after))
     async for runs in _runs(storage, account):
@@ -155,28 +152,28 @@ async def _judge(storage: Storage, sight: _Sight, since: Instant) -> Judge:
     return judge
 
 
-async def _account(storage: Storage, sight: _Sight, since: Instant) -> Account:
-    ledger, now = sight
+async def _account(storage: Storage, snapshot: _Snapshot, since: Instant) -> Account:
+    ledger, now = snapshot
     schedule, deleted_at, revisions, pauses, planned = ledger
     after = Instant(max(since, (schedule.ledger_from or 0) - 1))
-    if begun := await _begun(storage, schedule.uid, after):
-        # A range is checked as a whole, so its first moments are looked at as well.
-        after = Instant(begun.scheduled_for - 1)
+    if row := await _row_across(storage, schedule.uid, after):
+        # A range is checked as a whole, so the part before `since` is included.
+        after = Instant(row.scheduled_for - 1)
     timetable = Timetable(schedule.id, revisions, pauses)
     has_older = await _has_older(storage, ledger, since)
     return Account(schedule, deleted_at, timetable, planned, after, now, has_older)
 
 
-async def _begun(storage: Storage, uid: ScheduleUid, moment: Instant) -> TickRecord | None:
-    """The row that began by that moment and goes on behind it."""
-    # Reading on from a moment leaves out the row that begins there, though it may be a range that goes on.
+async def _row_across(storage: Storage, uid: ScheduleUid, moment: Instant) -> TickRecord | None:
+    """Return the row that begins at or before `moment` and ends after it."""
+    # A read after `moment` leaves out the row that begins exactly there, which may be a range.
     rows = await storage.queries.ticks(uid, after=Instant(moment - 1), until=moment, limit=2)
     rows += await storage.queries.ticks(uid, after=moment, until=LATEST, limit=1)
     return next((row for row in rows if row.scheduled_for <= moment < row.until), None)
 
 
 async def _pages(storage: Storage, uid: ScheduleUid, after: Instant) -> AsyncIterator[list[TickRecord]]:
-    """The rows that begin behind `after`, each once, in order."""
+    """Yield the rows that begin after `after`, each once, in order."""
     place = after
     while page := await storage.queries.ticks(uid, after=place, until=LATEST, limit=_ROWS):
         if ticks := [tick for tick in page if tick.scheduled_for > after]:
@@ -198,7 +195,7 @@ async def _page_of(storage: Storage, uid: ScheduleUid, ticks: Sequence[TickRecor
 
 
 async def _has_older(storage: Storage, ledger: ScheduleLedger, since: Instant) -> bool:
-    """Whether there is a row, not older than asked for, that ends before the ledger is said to begin."""
+    """Return whether a row after `since` ends before the recorded beginning of the ledger."""
     begins = ledger.schedule.ledger_from
     if begins is None:
         return False
@@ -207,7 +204,7 @@ async def _has_older(storage: Storage, ledger: ScheduleLedger, since: Instant) -
 
 
 async def _runs(storage: Storage, account: Account) -> AsyncIterator[list[Run]]:
-    """The runs of the schedule, newest first, and a few that are older than what is looked at."""
+    """Yield the runs of the schedule in the checked period, newest first, and up to `_OLDER` older ones."""
     oldest = account.after - max(revision.spec.early for revision in account.timetable.revisions)
     older = _OLDER
     only = RunFilter(schedule_id=account.schedule.id, limit=_RUNS)
@@ -220,7 +217,7 @@ async def _runs(storage: Storage, account: Account) -> AsyncIterator[list[Run]]:
 
 
 def _within(runs: Iterable[Run], oldest: int, older: int) -> list[Run]:
-    """Those up to the last of so many that are older."""
+    """Return the runs up to the last of `older` runs that were created before `oldest`."""
     kept: list[Run] = []
     for run in runs:
         older -= run.created_at < oldest
@@ -231,9 +228,9 @@ def _within(runs: Iterable[Run], oldest: int, older: int) -> list[Run]:
 
 
 async def _rows_of(storage: Storage, uid: ScheduleUid, runs: Collection[Launched]) -> dict[Instant, TickRecord]:
-    """The rows that begin at the moments of these runs; others may be among them.
+    """Return the rows that begin at the planned times of these runs. Other rows may be among them.
 
-    The moments mostly follow each other, so that one look finds the rows of many.
+    The planned times are mostly consecutive, so that one read finds the rows of many.
     """
     moments = sorted({run.tick.scheduled_for for run in runs if run.tick is not None and run.tick.uid == uid})
     rows: dict[Instant, TickRecord] = {}

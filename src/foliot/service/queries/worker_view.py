@@ -1,4 +1,4 @@
-"""A worker, as people and programs see it."""
+"""The view of a worker."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Questions about workflows and their executions."""
+"""Queries about workflows and their executions."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -31,21 +31,21 @@ from foliot.service.references import References
 
 
 class EdgeView(msgspec.Struct, frozen=True, kw_only=True):
-    """The step follows `step` when its result is one of `when`, and its output passes the test."""
+    """An edge from `step`: its result must be one of `when`, and its output must pass the test."""
 
     step: str
     when: list[str]
     test: Any
     words: str
-    """Both conditions, as drawings name them."""
+    """Both conditions in words, as in drawings."""
 
 
 class WorkflowStepView(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     layer: int
-    """Counted from 1: one below the lowest of the steps that it follows."""
+    """Counted from 1: one more than the highest layer of its predecessors."""
     kind: str
-    """approval, job for a job that is defined elsewhere, or the kind of its own definition."""
+    """One of approval, job (for a job that is defined elsewhere), or the kind of its own definition."""
     job: str | None
     is_final: bool
     is_paused: bool
@@ -54,7 +54,7 @@ class WorkflowStepView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkflowPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of a workflow, with an execution of it where there is one to show."""
+    """A version of a workflow, with an execution of it if there is one."""
 
     id: str
     version: int
@@ -65,14 +65,14 @@ class WorkflowPage(msgspec.Struct, frozen=True, kw_only=True):
     given: dict[str, Any] | None
     """The parameters of the execution, if they are not those of the version."""
     document: dict[str, Any] | None
-    """What the workflow can be deployed from, without secrets; None if a step is a function."""
+    """The document that the workflow can be deployed from, without secrets; None if a step is a function."""
     drawing: Layout
     latest_run: RunView | None
-    """The newest run of the workflow, whether it is shown or not."""
+    """The newest run of the workflow, which may be another one than `execution`."""
 
 
 class ListedWorkflow(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest version of a workflow. Of one that cannot be read only the name is known, and why."""
+    """The newest version of a workflow. An unreadable one has only a name and, as its description, the error."""
 
     id: str
     version: int | None
@@ -95,9 +95,10 @@ class WorkflowQueries:
         self._clock = clock
 
     async def page(self, workflow_id: str, *, version: int | None = None, execution: str | None = None) -> WorkflowPage:
-        """That version, or the newest; with the execution that is named as runs are, or else the newest one."""
-        meant = None if execution is None else read_reference(execution)
-        found = await self._queries.workflow(workflow_id, version=version, execution=meant)
+        """Return the given version or the newest, with the given execution or the newest. `execution` is a reference as
+        for runs."""
+        parsed = None if execution is None else read_reference(execution)
+        found = await self._queries.workflow(workflow_id, version=version, execution=parsed)
         if found is None:
             raise await self._references.no_workflow(workflow_id)
         if execution is not None:
@@ -128,7 +129,7 @@ class WorkflowQueries:
         )
 
     async def _check_execution(self, found: WorkflowDetails, text: str, version: int | None) -> None:
-        """Refuse what is no execution, or one of another workflow or version."""
+        """Refuse a run that is not an execution of this workflow and version."""
         if isinstance(found.asked, Matches):
             raise await self._references.no_single_run(text, read_reference(text), found.asked)
         assert found.asked is not None
@@ -140,35 +141,35 @@ class WorkflowQueries:
             )
         if version not in (None, execution.version):
             raise InvalidInput(
-                f"execution {execution.run_id} went through version {execution.version}, not {version}",
-                hint="Leave --version out.",
+                f"execution {execution.run_id} is of version {execution.version}, not {version}",
+                hint="Omit --version.",
             )
 
     async def listed(self, *, after: str | None = None, limit: int = 100) -> list[ListedWorkflow]:
-        """Workflows by id, those after `after`; the list of edges between jobs is stored as one, and among them."""
+        """Return workflows by id, those after `after`, and the one that stores the dependencies between jobs."""
         found = await self._queries.workflows(after=after, limit=limit)
         now = self._clock.now()
         return [_listed(summary, now) for summary in found]
 
     async def all(self) -> list[ListedWorkflow]:
-        """Every workflow, read page by page; without the list of edges between jobs."""
+        """Return all workflows, read page by page, without the one that stores the dependencies between jobs."""
         pages = each_of(lambda after: self.listed(after=after, limit=PAGE), lambda listed: listed.id, full=PAGE)
         return [listed async for listed in pages if listed.id != EDGES]
 
     async def active(self, *, workflow_id: str | None = None, limit: int = 100) -> list[ExecutionPage]:
-        """Executions that are not over, oldest first; with `workflow_id` those of this workflow, if it exists."""
+        """Return open executions, oldest first; with `workflow_id` those of this workflow, which must exist."""
         found = await self._queries.executions(workflow_id=workflow_id, limit=limit)
         if not found.executions and workflow_id is not None and await self._queries.workflow(workflow_id) is None:
             raise await self._references.no_workflow(workflow_id)
         return [execution_page(details, found.blockers) for details in found.executions]
 
     async def execution(self, execution_id: str) -> ExecutionPage | None:
-        """An execution with its steps; None if there is none of that id."""
+        """Return an execution with its steps, or None if no execution has that id."""
         found = await self._queries.execution(RunId(execution_id))
         return execution_page(found.executions[0], found.blockers) if found.executions else None
 
     async def step_names(self, run: Run) -> list[str] | None:
-        """The steps of the execution that a run is, or will be; None for any other run."""
+        """Return the step names of the execution that a run is or will become, or None for any other run."""
         begun = (await self._queries.execution(run.id)).executions
         if begun:
             return [step.name for step in begun[0].steps]

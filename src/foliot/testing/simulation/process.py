@@ -110,7 +110,7 @@ class Process:
                 await ease()
                 await worker.logbook.round()
                 await worker.finisher.round()
-            await worker.heartbeat.leave()
+            await worker.heartbeat.retire()
         await self._storage.close()
 
     @property

@@ -13,7 +13,7 @@ from typing import Final
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.ids import IdSource, JobId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
-from foliot.engine.loop import AT_ONCE, Duty
+from foliot.engine.loop import IMMEDIATELY, Duty
 from foliot.ports.queue import Queue
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
@@ -251,8 +251,8 @@ class World:
     async def _work_once(self, process: Process) -> None:
         """One turn of every duty, more where it asks for more."""
         for duty in process.duties:
-            rest: Millis | None = AT_ONCE
-            while rest == AT_ONCE and process in self._processes:
+            rest: Millis | None = IMMEDIATELY
+            while rest == IMMEDIATELY and process in self._processes:
                 rest = await self._round(process, duty)
                 await self._look()
 
