@@ -121,8 +121,8 @@ def as_stored_job(spec: JobSpec) -> JobSpec:
 
 
 def as_stored_schedule(spec: ScheduleSpec) -> ScheduleSpec:
-    """The specification as it will be read back; only a payload can differ."""
-    return spec if spec.payload is None else decode_schedule_spec(encode(spec))
+    """The specification as it will be read back; only a payload and options can differ."""
+    return spec if spec.payload is None and not spec.options else decode_schedule_spec(encode(spec))
 
 
 def storable(text: str | None) -> str | None:
