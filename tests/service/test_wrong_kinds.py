@@ -289,7 +289,7 @@ def test_the_id_of_a_function_is_text(wrong: Any) -> None:
 
 @pytest.mark.parametrize("field", ["env", "umask", "limits", "grace", "output_cap", "output"])
 def test_half_a_character_is_in_no_field_of_a_process(field: str) -> None:
-    with pytest.raises(InvalidJob, match="half a character"):
+    with pytest.raises(InvalidJob, match="a lone surrogate"):
         Foliot().shell("z", "true", **{field: HALF})
 
 

@@ -185,7 +185,7 @@ async def test_a_definition_that_is_no_agent_job_is_refused_for_good(spec: dict[
     outcome = await call({}, ListLog(), **spec)
 
     assert isinstance(outcome, Failure)
-    assert outcome.error.startswith("this is no agent job: ")
+    assert outcome.error.startswith("not a valid agent job: ")
     assert (outcome.reason, outcome.retryable) == (Reason.LAUNCH_FAILED, False)
 
 

@@ -165,7 +165,7 @@ async def test_a_definition_that_is_no_shell_job_is_refused_for_good(spec: dict[
     outcome = await run(**spec)
 
     assert isinstance(outcome, Failure)
-    assert outcome.error.startswith("this is no shell job: ")
+    assert outcome.error.startswith("not a valid shell job: ")
     assert (outcome.reason, outcome.retryable) == (Reason.LAUNCH_FAILED, False)
 
 

@@ -125,7 +125,7 @@ def test_a_step_whose_name_is_taken_by_a_job_is_refused() -> None:
 
 
 def test_a_definition_that_cannot_run_is_refused() -> None:
-    assert "this is no shell job" in problems(Step(name="a", definition=JobSpec(kind="shell", spec={})))
+    assert "not a valid shell job" in problems(Step(name="a", definition=JobSpec(kind="shell", spec={})))
 
 
 @pytest.mark.parametrize("named", ["etl", "other"])

@@ -268,9 +268,7 @@ def verdict_of(run: Attempted, outcome: Outcome, options: Options) -> Verdict:
         case Cancelled():
             return Ended(Status.CANCELLED, Reason.CANCELLED)
         case Interrupted() if options.delivery is Delivery.AT_MOST_ONCE:
-            return Ended(
-                Status.FAILED, Reason.RESTART, "the worker was stopped, and the job allows only one attempt"
-            )
+            return Ended(Status.FAILED, Reason.RESTART, "the worker was stopped, and the job allows only one attempt")
         case Interrupted():
             return GivenBack()
         case Lost():
