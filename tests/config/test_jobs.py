@@ -305,7 +305,7 @@ def test_every_field_of_a_kind_can_be_written(kind: str, elsewhere: set[str]) ->
         ('command = "x"\numask = 0o022', 4, "must be a mask of permissions, not a whole number"),
         ('command = "x"\numask = "089"', 4, "'089' is not a mask of permissions"),
         ('command = "x"\ngrace_sec = "1h"', 4, "must be at most 300"),
-        ('kind = "http"\ncommand = "ftp://x"', 4, 'the scheme "ftp" cannot be called'),
+        ('kind = "http"\ncommand = "ftp://x"', 4, 'the scheme "ftp" is not supported'),
         ('kind = "http"\nurl = "https://x.example"\nmethod = "G T"', 5, "method 'G T' is not a method name"),
         ('kind = "http"\nurl = "https://x.example"\nexpect_status = 7', 5, "7 is not a status code"),
         ('kind = "http"\ncommand = "https://a.example"\nurl = "https://b.example"', 4, "command and url both say"),

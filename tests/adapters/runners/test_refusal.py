@@ -29,7 +29,7 @@ STRANGE_USER: dict[str, Any] = {"user": "nobody-of-that-name"}
             "Give the name of an account",
         ),
         (AgentRunner(), {"promt": "x"}, "not a valid agent job", "Its fields are: env,"),
-        (HttpRunner(), {"url": "ftp://x.example"}, 'the scheme "ftp" cannot be called', "Use http or https."),
+        (HttpRunner(), {"url": "ftp://x.example"}, 'the scheme "ftp" is not supported', "Use http or https."),
         (
             HttpRunner(),
             {"url": "https://x.example", "methd": "GET"},
