@@ -113,7 +113,7 @@ def test_a_workflow_that_another_source_owns_is_refused() -> None:
         (Declared(jobs={JobId("w"): job()}), '"w" is a workflow, and cannot become a job'),
         (Declared(jobs={B: job()}, renames={JobId("w"): B}), '"w" is a workflow, and cannot become a job'),
         (Declared(workflows={"a": flow()}), '"a" is a job, and cannot become a workflow'),
-        (Declared(jobs={JobId("w.a"): job()}), 'job "w.a" is defined by a workflow, whose part it is'),
+        (Declared(jobs={JobId("w.a"): job()}), 'job "w.a" is defined by the workflow that it is part of'),
     ],
 )
 def test_a_job_and_a_workflow_do_not_become_each_other(declared: Declared, message: str) -> None:
@@ -177,7 +177,7 @@ def test_a_workflow_whose_new_id_is_taken_stays_with_its_steps() -> None:
     [
         (Declared(workflows={"v": flow()}, renames={A: V}), '"a" is a job, and cannot become a workflow'),
         (Declared(workflows={"v": flow()}, renames={W: V}), 'workflow "w" is defined in the application'),
-        (Declared(jobs={B: job()}, renames={JobId("w.a"): B}), 'job "w.a" is defined by a workflow'),
+        (Declared(jobs={B: job()}, renames={JobId("w.a"): B}), 'job "w.a" is defined by the workflow'),
     ],
 )
 def test_what_is_no_workflow_of_ours_does_not_become_one(declared: Declared, message: str) -> None:

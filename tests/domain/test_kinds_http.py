@@ -45,15 +45,15 @@ def test_a_command_is_a_url_a_method_and_a_url_or_an_object(text: str, expected:
 @for_each(
     ("text", "complaint"),
     [
-        ("", "is no request"),
-        ("GET POST https://example.org", "is no request"),
-        ("G(T https://example.org", "is no request"),
+        ("", "is not a request"),
+        ("GET POST https://example.org", "is not a request"),
+        ("G(T https://example.org", "is not a request"),
         ("{", "is not JSON"),
         ('{"url": ' + "[" * 300 + "]" * 300 + "}", "is nested too deeply"),
         ('{"url": ' + "[" * 100_000, "is nested too deeply"),
         ("{}", "has no url"),
         ('{"url": "x", "methd": "GET"}', r"(?s)field 'methd'.*Did you mean \"method\""),
-        ('{"url": "https://x.example", "expect_status": "many"}', "names no status"),
+        ('{"url": "https://x.example", "expect_status": "many"}', "is not a status code"),
     ],
 )
 def test_a_command_that_says_no_request_is_refused(text: str, complaint: str) -> None:
@@ -90,7 +90,7 @@ def test_methods_that_are_no_requests_are_refused_with_what_to_do_instead(method
 
 @for_each("value", [99, 600, "299-200", "2x", "", [], None, True, 200.0, [[200, 299]], {"a": 1}, "-1"])
 def test_what_names_no_status_is_refused(value: object) -> None:
-    with pytest.raises(InvalidJob, match="names no status") as refused:
+    with pytest.raises(InvalidJob, match="is not a status code") as refused:
         read_statuses(value)
 
     assert refused.value.field == "expect_status"
@@ -115,8 +115,8 @@ def test_expected_statuses_decide() -> None:
     [
         ({"url": "ftp://example.org"}, "url", "scheme"),
         ({"url": "http://"}, "url", "host"),
-        ({"method": "GET /"}, "method", "is not a word"),
-        ({"method": ""}, "method", "is not a word"),
+        ({"method": "GET /"}, "method", "is not a method name"),
+        ({"method": ""}, "method", "is not a method name"),
         ({"headers": {"A b": "c"}}, "headers", "cannot be the name"),
         ({"headers": {"": "c"}}, "headers", "cannot be the name"),
         ({"headers": {"A\r\nB": "c"}}, "headers", "cannot be the name"),
@@ -131,12 +131,12 @@ def test_expected_statuses_decide() -> None:
         ({"headers": {"A": "b", "a": "c"}}, "headers", "given twice"),
         ({"headers": {f"A{number}": "b" for number in range(101)}}, "headers", "more than 100"),
         ({"url": "http://u:p@x.example", "headers": {"authorization": "x"}}, "headers", "credentials"),
-        ({"body": "x", "json": {}}, "body", "both"),
+        ({"body": "x", "json": {}}, "body", "mutually exclusive"),
         ({"body": "ü" * (MAX_BYTES // 2 + 1)}, "body", "more than"),
         ({"body": "\ud800"}, "body", "not text"),
         ({"json": ["x" * MAX_BYTES]}, "json", "more than"),
         ({"json": float("nan")}, "json", "not JSON"),
-        ({"expect_status": [[200, 700]]}, "expect_status", "names no status"),
+        ({"expect_status": [[200, 700]]}, "expect_status", "is not a status code"),
         ({"expect_status": []}, "spec", "length"),
         ({"max_redirects": 6}, "spec", "max_redirects"),
         ({"output_cap": -1}, "spec", "output_cap"),

@@ -61,7 +61,7 @@ def test_a_function_returns_its_output_and_cannot_name_another(spec: dict[str, o
 
 @pytest.mark.parametrize("args", [{"model": 7}, {"bare": "yes"}, {"extra_args": "--one"}, {"model": ""}], ids=str)
 def test_an_argument_of_another_type_is_refused(args: dict[str, object]) -> None:
-    with pytest.raises(InvalidJob, match="this is no agent job"):
+    with pytest.raises(InvalidJob, match="not a valid agent job"):
         check_spec("agent", {"prompt": "hello", **args})
 
 
@@ -72,7 +72,7 @@ def test_an_empty_prompt_is_refused() -> None:
 
 @pytest.mark.parametrize("words", [{"command": "echo a\0b"}, {"argv": ["echo", "a\0b"]}], ids=str)
 def test_a_command_that_no_process_can_be_given_is_refused(words: dict[str, object]) -> None:
-    with pytest.raises(InvalidJob, match="holds the character NUL"):
+    with pytest.raises(InvalidJob, match="contains a NUL character"):
         check_spec("shell", words)
 
 

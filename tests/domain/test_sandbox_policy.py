@@ -40,4 +40,4 @@ def test_an_empty_list_allows_nothing_and_no_list_everything() -> None:
     with pytest.raises(InvalidJob, match="may not run as user") as refused:
         SandboxPolicy.of(users=[]).check(user="backup", call="os:system")
 
-    assert refused.value.hint.startswith("None is allowed.")
+    assert refused.value.hint.startswith("Allowed: none.")

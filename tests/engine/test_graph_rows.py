@@ -297,11 +297,11 @@ WRONG: dict[str, tuple[Callable[[], WorkflowSpec], str]] = {
     "empty": (lambda: WorkflowSpec(steps=()), "at least one step"),
     "two finals": (lambda: flow_of("a final", "b final").spec, "only one step can be final"),
     "unknown parent": (lambda: flow_of("a", "b aa").spec, 'comes after "aa", which does not exist'),
-    "duplicate inside": (_twice, "is there twice"),
-    "duplicate of a job": (_taken, 'a job "flow.taken" exists already'),
+    "duplicate inside": (_twice, "is defined twice"),
+    "duplicate of a job": (_taken, 'a job "flow.taken" already exists'),
     "bad spec": (lambda: flow_of("a", retries=-1).spec, "retries"),
     "bad condition": (lambda: flow_of("a", "b a:sometimes").spec, "condition 'sometimes' does not exist"),
-    "cycle": (lambda: flow_of("a c", "b a", "c b").spec, "wait for each other"),
+    "cycle": (lambda: flow_of("a c", "b a", "c b").spec, "form a cycle"),
     "capacity": (_too_many, f"at most {MAX_STEPS} steps"),
 }
 

@@ -68,5 +68,5 @@ async def test_a_payload_reaches_a_command_as_it_was_given_and_is_never_one(host
 async def test_a_parameter_cannot_be_written_into_a_command(work: dict[str, object]) -> None:
     app = Foliot()
     async with InlineEngine(app):
-        with pytest.raises(InvalidDocument, match="a template cannot stand in"):
+        with pytest.raises(InvalidDocument, match="a template is not allowed in"):
             await app.workflows.deploy({"id": "flow", "params": {"text": ""}, "steps": [{"name": "a", **work}]})

@@ -147,7 +147,7 @@ async def test_one_whose_results_were_forgotten_before_it_began_says_so(app: Fol
     assert (run.status, run.reason) == ("failed", "launch_failed")
     said, _, advice = (run.error_message or "").partition("\n")
     assert said == f"execution {before}, whose results were to be kept, is no longer stored"
-    assert advice.strip() == "Start the workflow anew, or keep executions longer."
+    assert advice.strip() == "Start the workflow again, or keep executions longer."
 
 
 async def test_one_that_lacks_an_output_is_refused_and_a_step_that_is_run_again_needs_none(
@@ -158,7 +158,7 @@ async def test_one_that_lacks_an_output_is_refused_and_a_step_that_is_run_again_
     await forget_all_that_is_over(app, limit=1)
     assert await app.runs.page(job="etl.extract") == []
 
-    with pytest.raises(InvalidRun, match=r'what step "extract" of execution \w+ gave back is no longer stored'):
+    with pytest.raises(InvalidRun, match=r'the output of step "extract" of execution \w+ is no longer stored'):
         await app.workflows.rerun(before)
 
     diary.failing = set()

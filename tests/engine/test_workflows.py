@@ -336,7 +336,7 @@ async def test_a_wrong_workflow_stores_nothing(app: Foliot, engine: InlineEngine
     services = await app.open()
     before = await app.jobs.page()
 
-    with pytest.raises(InvalidWorkflow, match="wait for each other"):
+    with pytest.raises(InvalidWorkflow, match="form a cycle"):
         await services.workflows.put({"wrong": wrong.spec})
 
     assert await app.jobs.page() == before

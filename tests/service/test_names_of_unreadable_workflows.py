@@ -135,7 +135,7 @@ async def test_the_name_of_its_step_is_taken(
     await services.workflows.put({first[0]: flow(first[1])})
     spoil("workflows", first[0])
 
-    of_it = f'has the name of a step of workflow "{first[0]}", which cannot be read: "etl.a.b"'
+    of_it = f'has the same name as a step of workflow "{first[0]}", which cannot be read: "etl.a.b"'
     with pytest.raises(InvalidWorkflow, match=of_it):
         await services.workflows.put({second[0]: flow(second[1], command="false")})
 
@@ -191,7 +191,7 @@ async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_not_overwritten(
     spoil("workflows", "etl")
     database[1](f"UPDATE jobs SET spec = '{document}' WHERE id = 'etl.mine' RETURNING id")
 
-    of_it = r'has the name of a job that cannot be read: "etl\.mine"'
+    of_it = r'has the same name as a job that cannot be read: "etl\.mine"'
     with pytest.raises(InvalidWorkflow, match=of_it):
         await services.workflows.put({"etl": flow("mine")})
 

@@ -195,9 +195,9 @@ async def test_a_schedule_of_something_else_is_not_taken_from_it(app: Foliot, se
 async def test_a_schedule_that_came_with_a_workflow_is_changed_only_with_it(app: Foliot) -> None:
     await app.workflows.deploy(document("0 3 * * *"))
 
-    with pytest.raises(OwnedElsewhere, match="by a workflow"):
+    with pytest.raises(OwnedElsewhere, match="by the workflow that it is part of"):
         await app.schedules.delete("etl:at3")
-    with pytest.raises(OwnedElsewhere, match="by a workflow"):
+    with pytest.raises(OwnedElsewhere, match="by the workflow that it is part of"):
         await app.schedules.upsert("etl:at3", workflow_id="etl", cron="@daily")
 
 

@@ -41,7 +41,9 @@ async def test_a_step_does_not_become_that_of_another_workflow(
 ) -> None:
     await register(services, **first)
 
-    with pytest.raises(InvalidWorkflow, match=r'has the name of step "\S+" of workflow "\S+": "a\.b\.c"') as refused:
+    with pytest.raises(
+        InvalidWorkflow, match=r'has the same name as step "\S+" of workflow "\S+": "a\.b\.c"'
+    ) as refused:
         await register(services, **second)
 
     assert [problem.hint for problem in refused.value.problems] == ["Give one of them another name."]
@@ -59,7 +61,7 @@ async def test_a_step_does_not_become_that_of_another_workflow(
 async def test_nor_do_two_that_are_registered_at_once_share_a_name(
     services: Services, both: dict[str, WorkflowSpec]
 ) -> None:
-    with pytest.raises(InvalidWorkflow, match="has the name of"):
+    with pytest.raises(InvalidWorkflow, match="has the same name as"):
         await register(services, **both)
 
     assert await services.storage.definitions.page_workflows() == []
@@ -68,7 +70,9 @@ async def test_nor_do_two_that_are_registered_at_once_share_a_name(
 async def test_a_question_has_a_name_as_well(services: Services) -> None:
     await register(services, a=WorkflowSpec(steps=(Step(name="b.c", approval=Approval()),)))
 
-    with pytest.raises(InvalidWorkflow, match=r'step "c" of workflow "a.b" has the name of step "b.c" of workflow "a"'):
+    with pytest.raises(
+        InvalidWorkflow, match=r'step "c" of workflow "a.b" has the same name as step "b.c" of workflow "a"'
+    ):
         await register(services, a_b=flow("c"))
 
 
@@ -145,7 +149,9 @@ async def app(services: Services) -> AsyncIterator[Foliot]:
 async def test_a_document_is_refused_as_well(app: Foliot, services: Services) -> None:
     await app.workflows.deploy({"id": "a.b", "steps": [{"name": "c", "command": "one"}]})
 
-    with pytest.raises(InvalidInput, match=r'step "b.c" of workflow "a" has the name of step "c" of workflow "a.b"'):
+    with pytest.raises(
+        InvalidInput, match=r'step "b.c" of workflow "a" has the same name as step "c" of workflow "a.b"'
+    ):
         await app.workflows.deploy({"id": "a", "steps": [{"name": "b.c", "command": "two"}]})
 
     assert await command_of(services, "a.b.c") == "one"

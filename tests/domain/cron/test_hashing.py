@@ -61,18 +61,18 @@ def test_h_may_stand_in_a_list_and_in_small_letters() -> None:
 @for_each(
     ("expression", "position", "message"),
     [
-        ("H(0-29)/40 * * * *", 8, "step '40' is larger than what H draws from"),
+        ("H(0-29)/40 * * * *", 8, "step '40' is larger than the range of H"),
         ("H/61 * * * *", 2, "step '61' is larger than the minute field"),
-        ("0 0 H/29 * *", 6, "step '29' is larger than what H draws from"),
+        ("0 0 H/29 * *", 6, "step '29' is larger than the range of H"),
         ("H( * * * *", 0, "'H(' cannot be hashed"),
         ("H(5) * * * *", 0, "'H(5)' cannot be hashed"),
         ("H(0-60) * * * *", 4, "minute '60' is outside 0-59"),
         ("H(-5) * * * *", 2, "'-5' in the minute field begins with a sign"),
         ("H-5 * * * *", 0, "'H-5' cannot be hashed"),
         ("HH * * * *", 0, "'HH' cannot be hashed"),
-        ("* * * * * * H", 12, "H cannot stand in the year field"),
+        ("* * * * * * H", 12, "H is not allowed in the year field"),
         ("* * * * H#2", 8, "'H' is not a day-of-week"),
-        ("H/0 * * * *", 2, "step of 0"),
+        ("H/0 * * * *", 2, "a step cannot be 0"),
     ],
 )
 def test_faults_in_h_are_placed(expression: str, position: int, message: str) -> None:

@@ -141,7 +141,7 @@ def test_every_argument_can_be_given_by_its_name() -> None:
 
 @pytest.mark.parametrize("expression", [None, 5, b"* * * * *", ["*"]], ids=str)
 def test_an_expression_that_is_no_text_is_refused(expression: Any) -> None:
-    with pytest.raises(cron.InvalidCron, match="an expression is text, not ") as refused:
+    with pytest.raises(cron.InvalidCron, match="an expression must be text, not ") as refused:
         cron.compile(expression)
 
     assert refused.value.hint

@@ -74,7 +74,7 @@ def test_no_zone_changes_its_clock_twice_within_the_three_hours_that_are_made_go
     for name in known_zones():
         moments = changes_of(name)
         real = [moment for moment in moments if cron.zone(name).segment(moment).start == moment]
-        assert all(later - earlier > 2 * zones.MADE_GOOD_BELOW for earlier, later in pairwise(real))
+        assert all(later - earlier > 2 * zones.DST_BELOW for earlier, later in pairwise(real))
 
 
 def test_fires_carry_the_zone_object_that_everybody_else_uses() -> None:

@@ -30,7 +30,7 @@ def problems(*steps: Step) -> str:
 def test_a_cycle_is_named(steps: list[Step], way: str) -> None:
     [problem] = problems_of(steps)
 
-    assert problem.message == f"the steps wait for each other: {way}"
+    assert problem.message == f"the steps form a cycle: {way}"
 
 
 @pytest.mark.proves("D1", "R2-33")
@@ -45,8 +45,8 @@ def test_there_are_only_so_many_cycles_that_people_read() -> None:
     found = list(problems_of([step(str(number), str(number)) for number in range(MOST_CYCLES + 5)]))
 
     assert [problem.message for problem in found[-2:]] == [
-        "the steps wait for each other: 19 -> 19",
-        "other steps wait for each other as well",
+        "the steps form a cycle: 19 -> 19",
+        "there are more cycles",
     ]
     assert len(found) == MOST_CYCLES + 1
 
@@ -54,7 +54,7 @@ def test_there_are_only_so_many_cycles_that_people_read() -> None:
 def test_a_long_cycle_is_named_by_its_beginning_and_its_end() -> None:
     [problem] = problems_of([step(str(number), str((number - 1) % 500)) for number in range(500)])
 
-    assert problem.message.startswith("the steps wait for each other: 0 -> 1 -> 2 -> 3")
+    assert problem.message.startswith("the steps form a cycle: 0 -> 1 -> 2 -> 3")
     assert problem.message.endswith("9 -> ... -> 499 -> 0")
 
 
@@ -72,7 +72,7 @@ def test_every_problem_is_told_at_once() -> None:
         step("y", is_final=True),
     )
 
-    assert 'step "extract" is there twice' in found
+    assert 'step "extract" is defined twice' in found
     assert 'comes after "extrakt", which does not exist. Did you mean "extract"?' in found
     assert 'comes after "extrakt" twice' in found
     assert "only one step can be final, not z, y" in found
@@ -82,7 +82,7 @@ def test_every_problem_is_told_at_once() -> None:
     ("steps", "problem"),
     [
         ([], "at least one step"),
-        ([step("a"), step("z", "a", is_final=True)], "comes after every step already"),
+        ([step("a"), step("z", "a", is_final=True)], "already comes after every step"),
         ([step("z", is_final=True), step("a", "z")], "comes after the final step"),
         ([step("a"), Step(name="b", after=(Edge(parent="a", when=frozenset()),))], "has no condition"),
     ],

@@ -16,7 +16,7 @@ from foliot.domain.workflow.progress import (
     Resolved,
     StepState,
     advance,
-    answered,
+    advance_with,
     begin,
     first_states,
     overall,
@@ -58,7 +58,7 @@ def play(
         together = 1 if order is None else order.randint(1, len(underway))
         ended, underway = underway[:together], underway[together:]
         news = {name: Resolved(endings.get(name, SUCCESS)) for name in ended}
-        followed = answered(advance(graph, news), states)
+        followed = advance_with(advance(graph, news), states)
 
 
 def is_complete(states: Mapping[str, StepState]) -> bool:
@@ -156,7 +156,7 @@ def test_hearing_of_a_result_twice_changes_nothing(
     states, _ = play(steps, endings)
     name = data.draw(st.sampled_from(sorted(states)))
 
-    followed = answered(advance(graph_of(steps), {name: Resolved(FAILURE)}), states)
+    followed = advance_with(advance(graph_of(steps), {name: Resolved(FAILURE)}), states)
 
     assert followed.changed == {}
     assert followed.fire == ()
@@ -295,7 +295,7 @@ def test_an_edge_may_ask_about_the_output(run_output: RunOutput, test: OutputTes
     steps = [step("a"), Step(name="b", after=(edge,))]
     graph = graph_of(steps)
 
-    followed = answered(advance(graph, {"a": Resolved(SUCCESS, run_output)}), first_states(graph))
+    followed = advance_with(advance(graph, {"a": Resolved(SUCCESS, run_output)}), first_states(graph))
 
     assert followed.fire == (("b",) if holds else ())
 

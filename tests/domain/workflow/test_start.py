@@ -12,7 +12,7 @@ from foliot.errors import InvalidRun
 @pytest.mark.parametrize(
     ("given", "hint"),
     [
-        (["monday"], "Give an object with: day, region."),
+        (["monday"], "The workflow has these parameters: day, region."),
         ({"dya": 1}, "day"),
         ({"colour": 1}, "There are: day, region."),
     ],

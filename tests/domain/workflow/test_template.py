@@ -41,7 +41,7 @@ def test_a_template_becomes_what_it_names(given_value: Any, rendered: Any) -> No
     "text", ["{{ steps.load.output }}", "{{ params.limit.x }}", "{{ 7*7 }}", "{{ params }}", "{{}}"]
 )
 def test_a_template_that_leads_nowhere_is_an_error(text: str) -> None:
-    with pytest.raises(InvalidRun, match="leads to nothing"):
+    with pytest.raises(InvalidRun, match="has no value"):
         render(text, SOURCES)
 
 
@@ -62,14 +62,14 @@ def test_what_a_template_yields_is_not_read_again(value: Any) -> None:
         ("{{ steps.extract }}", "a step has output"),
         ("{{ params.dai }}", 'parameter "dai" does not exist. Did you mean "day"?'),
         ("{{ execution.user }}", "an execution has id"),
-        ("{{ env.HOME }}", '"env" is none of params, steps, execution'),
-        ("{{ 7 * 7 }}", "it names nothing. Write it as source.name"),
-        ("{{ params.day | upper }}", "it names nothing. Write it as source.name"),
-        ("{{ steps.load.output }}", "Name one that does, or let this step come after it."),
+        ("{{ env.HOME }}", '"env" is not one of params, steps, execution'),
+        ("{{ 7 * 7 }}", "not a valid reference. Write source.name"),
+        ("{{ params.day | upper }}", "not a valid reference. Write source.name"),
+        ("{{ steps.load.output }}", "Name an earlier step, or let this step come after it."),
         ("{{ params.zone }}", 'parameter "zone" does not exist. There are: day.'),
-        ("{{ param.day }}", '"param" is none of params, steps, execution. Did you mean "params"?'),
-        ("{{ params.day }", "{{ params.day }: it is never closed"),
-        ("{{ params.day }} and {{ more", "{{ more: it is never closed"),
+        ("{{ param.day }}", '"param" is not one of params, steps, execution. Did you mean "params"?'),
+        ("{{ params.day }", "{{ params.day }: the template is not closed"),
+        ("{{ params.day }} and {{ more", "{{ more: the template is not closed"),
     ],
 )
 def test_a_template_that_cannot_work_is_found_when_the_workflow_is_registered(text: str, problem: str) -> None:
@@ -102,13 +102,13 @@ def test_a_name_with_dots_is_quoted(text: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("{{ steps.load.eu.output }}", 'A name with dots is quoted: steps["load.eu"].'),
-        ("{{ steps.other.eu.output }}", "Name one that does"),
-        ("{{ steps.first.try.output }}", 'A name with dots is quoted: steps["first.try"].'),
-        ("{{ params.a.b }}", 'A name with dots is quoted: params["a.b"].'),
-        ('{{ steps["load.eu].output }}', "Write it as source.name"),
-        ("{{ steps[load].output }}", "Write it as source.name"),
-        ("{{ ['steps']['load.eu'].output }}", "Write it as source.name"),
+        ("{{ steps.load.eu.output }}", 'Quote a name with dots: steps["load.eu"].'),
+        ("{{ steps.other.eu.output }}", "Name an earlier step"),
+        ("{{ steps.first.try.output }}", 'Quote a name with dots: steps["first.try"].'),
+        ("{{ params.a.b }}", 'Quote a name with dots: params["a.b"].'),
+        ('{{ steps["load.eu].output }}', "Write source.name"),
+        ("{{ steps[load].output }}", "Write source.name"),
+        ("{{ ['steps']['load.eu'].output }}", "Write source.name"),
     ],
 )
 def test_who_forgets_to_quote_is_told(text: str, hint: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from foliot.domain.audit import Account, Fault, Finding, Judge, Launched, Page
+from foliot.domain.audit import AuditInput, Fault, Finding, LaunchedRun, LedgerCheck, Page
 from foliot.domain.ids import JobId, RunId, ScheduleUid
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later
 from foliot.domain.run.run import Tick
@@ -36,12 +36,12 @@ def run_id(minute: int) -> RunId:
     return RunId(f"R{minute:02}")
 
 
-def a_run_of(minute: int, job_id: str = REPORT, *, took: int = SECOND) -> Launched:
+def a_run_of(minute: int, job_id: str = REPORT, *, took: int = SECOND) -> LaunchedRun:
     tick = Tick(UID, NIGHTLY, at(minute), tick_key(NIGHTLY, at(minute)))
-    return Launched(run_id(minute), JobId(job_id), tick, None if took < 0 else later(at(minute), took))
+    return LaunchedRun(run_id(minute), JobId(job_id), tick, None if took < 0 else later(at(minute), took))
 
 
-class StartInput(NamedTuple):
+class StoredLedger(NamedTuple):
     """An account with all its rows and runs."""
 
     schedule: Schedule
@@ -50,31 +50,31 @@ class StartInput(NamedTuple):
     planned: Sequence[PlannedTick]
     ticks: Sequence[TickRecord]
     keys: Mapping[Instant, str]
-    runs: Mapping[RunId, Launched]
+    runs: Mapping[RunId, LaunchedRun]
     after: Instant
     now: Instant
 
 
-def judge(told: StartInput, size: int = 100) -> list[Finding]:
+def judge(told: StoredLedger, size: int = 100) -> list[Finding]:
     """What is found when it is read in pages of this size."""
-    account = Account(told.schedule, told.deleted_at, told.timetable, told.planned, told.after, told.now)
+    account = AuditInput(told.schedule, told.deleted_at, told.timetable, told.planned, told.after, told.now)
     named = Counter(tick.run_id for tick in told.ticks if tick.run_id is not None)
-    judge = Judge(account, [run_id for run_id, times in named.items() if times > 1])
+    judge = LedgerCheck(account, [run_id for run_id, times in named.items() if times > 1])
     rows = {tick.scheduled_for: tick for tick in told.ticks}
     runs = sorted(told.runs.values(), reverse=True)
     for start in range(0, len(runs), size):
-        judge.see_runs(runs[start : start + size], rows)
+        judge.read_runs(runs[start : start + size], rows)
     for start in range(0, len(told.ticks), size):
         ticks = told.ticks[start : start + size]
         own = {tick.run_id for tick in ticks}
         page = Page(ticks, dict(told.keys), {run.id: run for run in runs if run.id in own})
         judge.read(page)
-    return judge.verdict()
+    return judge.findings()
 
 
 def an_account(
-    *ticks: TickRecord, spec: ScheduleSpec | None = None, runs: list[Launched] | None = None, **fields: Any
-) -> StartInput:
+    *ticks: TickRecord, spec: ScheduleSpec | None = None, runs: list[LaunchedRun] | None = None, **fields: Any
+) -> StoredLedger:
     """What a scheduler would have left behind after these ticks; each that ran has its run."""
     spec = spec or every(60, anchor=START)
     settled_until = max([START, *(tick.until for tick in ticks)])
@@ -100,10 +100,10 @@ def an_account(
         "after": START,
         "now": settled_until,
     }
-    return StartInput(**{**known, **fields})
+    return StoredLedger(**{**known, **fields})
 
 
-def faults(account: StartInput) -> list[Fault]:
+def faults(account: StoredLedger) -> list[Fault]:
     return [finding.fault for finding in judge(account)]
 
 
@@ -316,7 +316,7 @@ def test_after_a_rename_a_key_is_compared_with_that_of_the_run() -> None:
         ([a_run_of(-1), a_run_of(2), a_run_of(3)], [run_id(1)]),
     ],
 )
-def test_a_run_is_missing_where_an_older_one_of_its_job_is_kept(there: list[Launched], gone: list[RunId]) -> None:
+def test_a_run_is_missing_where_an_older_one_of_its_job_is_kept(there: list[LaunchedRun], gone: list[RunId]) -> None:
     findings = judge(an_account(ran(1), ran(2), ran(3), runs=there))
 
     assert [finding.run_id for finding in findings] == gone
@@ -402,7 +402,7 @@ def test_a_range_belongs_to_one_revision() -> None:
 
 
 @st.composite
-def confused(draw: st.DrawFn) -> StartInput:
+def confused(draw: st.DrawFn) -> StoredLedger:
     """A ledger in which every row says what it likes."""
     minutes = draw(st.lists(st.integers(1, 30), unique=True, max_size=20).map(sorted))
     rows = [draw(a_row(minute)) for minute in minutes]
@@ -430,26 +430,26 @@ def a_row(draw: st.DrawFn, minute: int) -> TickRecord:
     )
 
 
-def a_launch(number: int, minute: int, is_led: bool, took: int) -> Launched:
+def a_launch(number: int, minute: int, is_led: bool, took: int) -> LaunchedRun:
     run = a_run_of(minute, "after:report" if is_led else REPORT, took=took * MINUTE)
     return run._replace(id=run_id(number))
 
 
 @pytest.mark.proves("T2", "T3", "T4")
 @given(confused(), st.integers(1, 7))
-def test_how_many_rows_a_page_has_changes_nothing(told: StartInput, size: int) -> None:
+def test_how_many_rows_a_page_has_changes_nothing(told: StoredLedger, size: int) -> None:
     assert judge(told, size) == judge(told)
 
 
 @pytest.mark.proves("T4")
 @given(confused())
-def test_who_looks_at_all_runs_at_once_finds_the_same_ones_missing(told: StartInput) -> None:
+def test_who_looks_at_all_runs_at_once_finds_the_same_ones_missing(told: StoredLedger) -> None:
     found = [finding.run_id for finding in judge(told) if finding.fault is Fault.RUN_MISSING]
 
     assert sorted(map(str, found)) == sorted(missing_by_hand(told))
 
 
-def missing_by_hand(told: StartInput) -> list[str]:
+def missing_by_hand(told: StoredLedger) -> list[str]:
     """Gone, and an older run of the job it must have been of was over before its tick fired."""
     kept = sorted(run for run in told.runs.values() if run.tick)
     first = {tick.run_id: tick for tick in reversed(told.ticks) if tick.outcome is TickOutcome.RAN}
