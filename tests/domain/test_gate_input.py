@@ -23,7 +23,7 @@ def test_without_dependencies_there_is_no_gate() -> None:
 
 
 @pytest.mark.proves("R0-13", "R0-14", "R0-15", "R0-16")
-def test_every_word_of_a_gate_is_read_and_taken() -> None:
+def test_every_option_of_a_gate_is_read_and_removed() -> None:
     given: dict[str, Any] = {
         "retries": 3,
         "depends_on": ["backup"],
@@ -53,12 +53,12 @@ def test_every_word_of_a_gate_is_read_and_taken() -> None:
     )
 
 
-def test_one_dependency_needs_no_list() -> None:
+def test_a_single_dependency_need_not_be_a_list() -> None:
     assert take_gate({"depends_on": "backup"}) == Gate(depends_on=(BACKUP,))
 
 
 @for_each("word", [word for word in KNOWN if word != "depends_on"])
-def test_no_word_of_a_gate_means_anything_alone(word: str) -> None:
+def test_an_option_of_a_gate_without_depends_on_is_refused(word: str) -> None:
     with pytest.raises(InvalidJob, match=f"{word} means nothing without depends_on"):
         take_gate({word: "skip"})
 
@@ -76,7 +76,7 @@ def test_no_word_of_a_gate_means_anything_alone(word: str) -> None:
         ({"timezone": 1}, "timezone must be text, not int", "quotes"),
     ],
 )
-def test_a_wrong_word_is_refused_with_its_name(wrong: dict[str, Any], told: str, hint: str) -> None:
+def test_an_invalid_option_of_a_gate_is_refused_with_its_name(wrong: dict[str, Any], told: str, hint: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         take_gate({"depends_on": ["backup"], **wrong})
 
