@@ -68,7 +68,7 @@ def stored_sets(draw: st.DrawFn) -> Current:
 
 
 @given(declarations(), stored_sets())
-def test_definitions_that_are_no_concern_of_a_set_do_not_change_the_comparison(
+def test_definitions_that_do_not_concern_a_set_do_not_affect_the_comparison(
     declared: Declared, current: Current
 ) -> None:
     only = replace(
@@ -82,9 +82,7 @@ def test_definitions_that_are_no_concern_of_a_set_do_not_change_the_comparison(
 
 
 @given(declarations(), stored_sets())
-def test_applying_gives_what_was_declared_and_comparing_again_finds_nothing(
-    declared: Declared, current: Current
-) -> None:
+def test_after_applying_changes_a_comparison_finds_none(declared: Declared, current: Current) -> None:
     changes = compare(declared, current)
     if changes.refusals:
         return

@@ -107,12 +107,12 @@ def faults(account: StoredLedger) -> list[Fault]:
     return [finding.fault for finding in judge(account)]
 
 
-def test_what_a_scheduler_left_behind_is_sound() -> None:
+def test_a_ledger_written_by_a_scheduler_has_no_findings() -> None:
     assert faults(an_account()) == []
     assert faults(an_account(*(ran(minute) for minute in range(1, 6)))) == []
 
 
-def test_findings_come_in_the_order_of_their_moments() -> None:
+def test_findings_are_in_order_of_their_moments() -> None:
     wrong = [ran(minute)._replace(revision=9, fire_at=START) for minute in (1, 2, 3)]
 
     findings = judge(an_account(*wrong))
@@ -156,7 +156,7 @@ AGED = {"catchup": Catchup.ALL, "catchup_max_age": HOUR}
         ((TickOutcome.RAN, TickReason.DOWN), {}, False),
     ],
 )
-def test_an_outcome_must_be_one_that_the_policies_give(
+def test_an_outcome_must_be_possible_under_the_policies(
     ending: tuple[TickOutcome, TickReason], policies: dict[str, Any], is_possible: bool
 ) -> None:
     account = an_account(a_tick(at(1), *ending), spec=every(60, anchor=START, **policies))
@@ -165,13 +165,13 @@ def test_an_outcome_must_be_one_that_the_policies_give(
 
 
 @pytest.mark.parametrize(("ending", "is_possible"), [(MISSED, True), (DISABLED, False), (FAILED, False)])
-def test_only_what_is_counted_can_be_a_range(ending: tuple[TickOutcome, TickReason], is_possible: bool) -> None:
+def test_only_counted_outcomes_can_be_a_range(ending: tuple[TickOutcome, TickReason], is_possible: bool) -> None:
     account = an_account(a_tick(at(1), *ending, until=at(3), count=3))
 
     assert faults(account) == ([] if is_possible else [Fault.IMPOSSIBLE])
 
 
-def test_a_tick_may_end_with_its_schedule_and_with_nothing_else() -> None:
+def test_only_a_deleted_schedule_has_ticks_cancelled_as_deleted() -> None:
     assert faults(an_account(a_tick(at(1), *DELETED), deleted_at=at(1))) == []
 
 
@@ -195,7 +195,7 @@ def coalesced(minute: int, into: Instant) -> TickRecord:
         (a_tick(at(2), TickOutcome.SKIPPED, TickReason.PAUSED), False),
     ],
 )
-def test_the_tick_that_a_coalesced_one_leads_to_was_offered(target: TickRecord, is_sound: bool) -> None:
+def test_a_coalesced_tick_must_name_a_tick_that_was_offered(target: TickRecord, is_sound: bool) -> None:
     spec = every(60, anchor=START, catchup=Catchup.ONCE)
 
     found = faults(an_account(coalesced(1, at(2)), target, ran(3), spec=spec))
@@ -203,7 +203,7 @@ def test_the_tick_that_a_coalesced_one_leads_to_was_offered(target: TickRecord, 
     assert (Fault.LEADS_NOWHERE not in found) is is_sound
 
 
-def test_the_last_row_of_all_can_be_what_a_coalesced_one_leads_to() -> None:
+def test_a_coalesced_tick_may_name_the_last_row() -> None:
     missed = a_tick(at(2), *MISSED)
 
     found = faults(an_account(coalesced(1, at(2)), missed, spec=every(60, anchor=START, catchup=Catchup.ONCE)))
@@ -212,7 +212,7 @@ def test_the_last_row_of_all_can_be_what_a_coalesced_one_leads_to() -> None:
 
 
 @pytest.mark.proves("T9")
-def test_who_is_behind_may_lead_to_what_is_not_decided_yet() -> None:
+def test_with_a_backlog_a_coalesced_tick_may_name_an_undecided_moment() -> None:
     account = an_account(coalesced(1, at(2)), spec=every(60, anchor=START, catchup=Catchup.ONCE))
     behind = account._replace(schedule=replace(account.schedule, behind_since=at(9)))
 
@@ -220,7 +220,7 @@ def test_who_is_behind_may_lead_to_what_is_not_decided_yet() -> None:
     assert faults(behind) == []
 
 
-def test_a_coalesced_tick_may_lead_to_one_that_is_planned_still() -> None:
+def test_a_coalesced_tick_may_name_a_planned_tick() -> None:
     spec = every(60, anchor=START, catchup=Catchup.ONCE, catchup_max_age=HOUR)
     rows = (coalesced(1, at(3)), a_tick(at(2), *TOO_OLD), ran(4))
 
@@ -228,7 +228,7 @@ def test_a_coalesced_tick_may_lead_to_one_that_is_planned_still() -> None:
 
 
 @pytest.mark.proves("T5")
-def test_no_range_goes_on_behind_the_watermark() -> None:
+def test_a_range_that_ends_after_the_watermark_is_found() -> None:
     account = an_account(a_tick(at(1), TickOutcome.MISSED, TickReason.DOWN, until=at(3), count=3))
     cut = account._replace(schedule=replace(account.schedule, settled_until=at(2), next_run_at=at(3), wake_at=at(3)))
 
@@ -241,7 +241,7 @@ def test_no_range_goes_on_behind_the_watermark() -> None:
 
 @pytest.mark.proves("T14")
 @pytest.mark.parametrize("minute", range(1, 7))
-def test_jitter_brings_no_tick_before_the_schedule_begins(minute: int) -> None:
+def test_jitter_moves_no_tick_before_the_start_of_the_schedule(minute: int) -> None:
     jitter = Millis(20 * SECOND)
     spec = every(60, anchor=START, jitter=jitter, start_at=at(minute))
     offset = int(tick_key(NIGHTLY, at(minute))[:16], 16) % (2 * jitter + 1) - jitter
@@ -251,7 +251,7 @@ def test_jitter_brings_no_tick_before_the_schedule_begins(minute: int) -> None:
 
 
 @pytest.mark.proves("T14")
-def test_spread_may_plan_a_tick_for_any_later_moment_and_nothing_else_may() -> None:
+def test_only_spread_may_delay_a_tick_beyond_its_jitter() -> None:
     late = PlannedTick(at(1), later(at(1), 7 * SECOND), 1)
 
     for catchup in Catchup:
@@ -284,7 +284,7 @@ def test_a_renamed_schedule_keeps_the_jitter_of_its_first_name() -> None:
     assert faults(an_account(tick, spec=named)) == [Fault.MISTIMED]
 
 
-def test_after_a_rename_a_key_is_compared_with_that_of_the_run() -> None:
+def test_after_a_rename_the_key_of_a_tick_is_compared_with_that_of_its_run() -> None:
     renamed = every(60, anchor=START, seed="before")
     run = a_run_of(1)
     former = {at(1): tick_key(NIGHTLY, at(7))}
@@ -316,7 +316,7 @@ def test_after_a_rename_a_key_is_compared_with_that_of_the_run() -> None:
         ([a_run_of(-1), a_run_of(2), a_run_of(3)], [run_id(1)]),
     ],
 )
-def test_a_run_is_missing_where_an_older_one_of_its_job_is_kept(there: list[LaunchedRun], gone: list[RunId]) -> None:
+def test_a_run_is_missing_if_an_older_run_of_its_job_is_stored(there: list[LaunchedRun], gone: list[RunId]) -> None:
     findings = judge(an_account(ran(1), ran(2), ran(3), runs=there))
 
     assert [finding.run_id for finding in findings] == gone
@@ -332,7 +332,7 @@ def waking(**fields: Any) -> list[Fault]:
 
 
 @pytest.mark.proves("T6")
-def test_a_schedule_is_woken_for_its_next_moment_or_at_once() -> None:
+def test_a_schedule_wakes_for_its_next_moment_or_immediately() -> None:
     late = Instant(at(2) + 1)
 
     assert waking(wake_at=at(2)) == waking(wake_at=at(1)) == []
@@ -341,14 +341,14 @@ def test_a_schedule_is_woken_for_its_next_moment_or_at_once() -> None:
 
 
 @pytest.mark.proves("T9")
-def test_who_is_behind_is_looked_at_again_after_a_tick_of_the_scheduler() -> None:
+def test_a_schedule_with_a_backlog_wakes_after_one_poll_of_the_scheduler() -> None:
     assert waking(wake_at=at(10), behind_since=at(5)) == []
     assert waking(wake_at=Instant(at(10) + 1), behind_since=at(5)) == [Fault.OVERSLEEPS]
     assert waking(wake_at=at(20), behind_since=at(19)) == []
 
 
 @pytest.mark.proves("T6")
-def test_a_schedule_that_fires_early_is_woken_early() -> None:
+def test_a_schedule_that_may_fire_early_must_wake_early() -> None:
     account = an_account(spec=every(60, anchor=at(1), jitter=Millis(10 * SECOND)))
 
     assert faults(account) == [Fault.OVERSLEEPS]
@@ -356,12 +356,12 @@ def test_a_schedule_that_fires_early_is_woken_early() -> None:
 
 
 @pytest.mark.proves("T2")
-def test_a_schedule_that_is_off_with_moments_to_come_is_asleep() -> None:
+def test_a_disabled_schedule_with_planned_moments_is_asleep() -> None:
     assert waking(enabled=False) == waking(wake_at=None) == [Fault.ASLEEP]
 
 
 @pytest.mark.proves("T12")
-def test_no_ledger_begins_after_all_that_is_decided() -> None:
+def test_a_ledger_that_begins_after_the_watermark_is_found() -> None:
     account = an_account(after=at(5))
     beginning = [replace(account.schedule, ledger_from=Instant(START + after)) for after in (1, 2)]
 
@@ -378,7 +378,7 @@ def ruled_by(*revisions: Revision, **fields: Any) -> list[Fault]:
 
 
 @pytest.mark.proves("T15")
-def test_revisions_that_cannot_have_come_about_are_found() -> None:
+def test_impossible_revisions_are_found() -> None:
     spec = every(60, anchor=START)
 
     assert ruled_by(Revision(1, START, spec), Revision(2, at(1), spec), Revision(3, at(1), spec)) == []

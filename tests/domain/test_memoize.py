@@ -19,7 +19,7 @@ class Survey:
         return schedule_id
 
 
-def test_those_who_share_a_specification_are_asked_once() -> None:
+def test_schedules_with_one_specification_share_one_call() -> None:
     survey, one, other = Survey(), every(60), every(60)
     specs = [one, other, one]
 
@@ -29,7 +29,7 @@ def test_those_who_share_a_specification_are_asked_once() -> None:
     assert survey.asked == ["a", "b"]
 
 
-def test_a_specification_that_draws_from_the_name_is_asked_about_for_each_name() -> None:
+def test_a_specification_that_depends_on_the_id_is_computed_for_each_id() -> None:
     survey, drawn = Survey(), cron("H * * * *")
 
     ask = memoize_by_spec(survey, [drawn] * 3)
@@ -37,7 +37,7 @@ def test_a_specification_that_draws_from_the_name_is_asked_about_for_each_name()
     assert [ask(drawn, name) for name in NAMES] == survey.asked == NAMES
 
 
-def test_where_nobody_shares_everybody_is_asked() -> None:
+def test_distinct_specifications_are_computed_one_by_one() -> None:
     survey, specs = Survey(), [every(60) for _ in NAMES]
 
     ask = memoize_by_spec(survey, specs)
@@ -45,7 +45,7 @@ def test_where_nobody_shares_everybody_is_asked() -> None:
     assert [ask(spec, name) for spec, name in zip(specs, NAMES, strict=True)] == survey.asked == NAMES
 
 
-def test_an_answer_may_be_nothing() -> None:
+def test_a_result_of_none_is_memoized() -> None:
     asked, spec = [], every(60)
 
     ask = memoize_by_spec(lambda spec, name: asked.append(name), [spec] * 3)
@@ -54,7 +54,7 @@ def test_an_answer_may_be_nothing() -> None:
     assert asked == ["a"]
 
 
-def test_only_a_cron_expression_draws_from_the_name() -> None:
+def test_only_a_cron_expression_with_h_depends_on_the_id() -> None:
     assert cron("0 H * * *").depends_on_id
     assert not cron("0 3 * * *").depends_on_id
     assert not ScheduleSpec(type=ScheduleType.MANUAL, expr="H").depends_on_id

@@ -32,7 +32,7 @@ def test_the_fires_of_all_schedules_are_merged_in_order_and_end_with_the_period(
     ]
 
 
-def test_no_more_fires_are_given_than_asked_for() -> None:
+def test_no_more_fires_are_returned_than_the_limit() -> None:
     assert fires(compare(DECLARED, Current()), limit=2) == [("fast", 60), ("fast", 120)]
 
 

@@ -106,7 +106,10 @@ def test_delete_reports_a_failure_and_deletes_the_others(call: Call, owned: Path
         (["jobs", "delete", "flow.ship"], 'error: job "flow.ship" is defined by the workflow that it is part of'),
         (["schedules", "delete", "mine"], "error: schedule 'mine' does not exist"),
         (["schedules", "delete", "report-often"], 'error: schedule "report-often" is defined in the application'),
-        (["schedules", "delete", "flow:daily"], 'error: schedule "flow:daily" is defined by the workflow that it is part of'),
+        (
+            ["schedules", "delete", "flow:daily"],
+            'error: schedule "flow:daily" is defined by the workflow that it is part of',
+        ),
         (["workflows", "delete", "folw"], "error: workflow 'folw' does not exist\n  Did you mean \"flow\"?"),
         (["workflows", "delete", "mine"], "error: workflow 'mine' does not exist\n  It is a job: foliot show mine"),
         (["workflows", "delete", "foliot.dependencies"], "error: workflow "),

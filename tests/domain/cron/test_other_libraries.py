@@ -100,7 +100,7 @@ def test_cronsim_agrees_across_changes_of_the_clock(expression: str, zone: str) 
     assert [fire.timestamp() for fire in found] == [next(theirs).timestamp() for _ in found]
 
 
-def test_croniter_fires_a_fixed_time_twice_in_the_fold_and_we_do_not() -> None:
+def test_croniter_fires_a_fixed_time_twice_in_the_fold_and_foliot_once() -> None:
     compiled = cron.compile("30 2 * * *", "Europe/Berlin")
     start = datetime(2024, 10, 27, tzinfo=compiled.zone.info)
     theirs = croniter("30 2 * * *", start)
@@ -109,7 +109,7 @@ def test_croniter_fires_a_fixed_time_twice_in_the_fold_and_we_do_not() -> None:
     assert [fire.day for fire in compiled.between(start, start.replace(day=28, hour=12), 9)] == [27, 28]
 
 
-def test_cronsim_takes_sunday_for_the_end_of_the_week_and_we_take_saturday() -> None:
+def test_cronsim_ends_the_week_on_sunday_and_foliot_on_saturday() -> None:
     theirs = CronSim("0 0 * * 5/2", START)
 
     assert [next(theirs).isoweekday() for _ in range(2)] == [5, 7]

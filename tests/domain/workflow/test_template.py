@@ -33,20 +33,20 @@ SOURCES = {
         (None, None),
     ],
 )
-def test_a_template_becomes_what_it_names(given_value: Any, rendered: Any) -> None:
+def test_a_template_is_replaced_by_its_value(given_value: Any, rendered: Any) -> None:
     assert render(given_value, SOURCES) == rendered
 
 
 @pytest.mark.parametrize(
     "text", ["{{ steps.load.output }}", "{{ params.limit.x }}", "{{ 7*7 }}", "{{ params }}", "{{}}"]
 )
-def test_a_template_that_leads_nowhere_is_an_error(text: str) -> None:
+def test_a_template_without_a_value_is_an_error(text: str) -> None:
     with pytest.raises(InvalidRun, match="has no value"):
         render(text, SOURCES)
 
 
 @given(st.text() | st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
-def test_what_a_template_yields_is_not_read_again(value: Any) -> None:
+def test_inserted_values_are_not_parsed_again(value: Any) -> None:
     """Data that looks like a template stays data."""
     hostile = {"params": {"x": value, "y": "{{ params.secret }}", "secret": 1}}
 
@@ -72,7 +72,7 @@ def test_what_a_template_yields_is_not_read_again(value: Any) -> None:
         ("{{ params.day }} and {{ more", "{{ more: the template is not closed"),
     ],
 )
-def test_a_template_that_cannot_work_is_found_when_the_workflow_is_registered(text: str, problem: str) -> None:
+def test_invalid_templates_are_reported(text: str, problem: str) -> None:
     [found] = problems_of(
         {"deep": [text]}, is_before={"extract"}.__contains__, steps=["extract", "load"], params={"day": None}
     )
@@ -94,7 +94,7 @@ DOTTED: dict[str, Any] = {"steps": {"load.eu": {"output": {"file name": "/x"}}},
         ('{{ params["it\'s"] }}', 2),
     ],
 )
-def test_a_name_with_dots_is_quoted(text: str, value: Any) -> None:
+def test_a_name_with_dots_can_be_quoted(text: str, value: Any) -> None:
     assert render(text, DOTTED) == value
     assert list(problems_of(text, is_before=lambda name: True, steps=DOTTED["steps"], params=DOTTED["params"])) == []
 
@@ -111,7 +111,7 @@ def test_a_name_with_dots_is_quoted(text: str, value: Any) -> None:
         ("{{ ['steps']['load.eu'].output }}", "Write source.name"),
     ],
 )
-def test_who_forgets_to_quote_is_told(text: str, hint: str) -> None:
+def test_the_hint_suggests_quotes_for_a_name_with_dots(text: str, hint: str) -> None:
     before = {"load.eu", "first", "first.try"}
 
     [found] = problems_of(text, is_before=before.__contains__, steps=[*before, "other.eu"], params={"a.b": 1})
@@ -119,7 +119,7 @@ def test_who_forgets_to_quote_is_told(text: str, hint: str) -> None:
     assert hint in found.hint
 
 
-def test_good_templates_have_no_problems() -> None:
+def test_valid_templates_have_no_problems() -> None:
     good = ["{{ steps.extract.output.path }}", "{{ params.day }}", "{{ execution.id }}", "{{steps.extract.result}}"]
 
     assert (
