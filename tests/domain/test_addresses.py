@@ -1,4 +1,4 @@
-"""Which addresses are public, and what the notations of addresses stand for."""
+"""Classes and notations of IP addresses."""
 
 import socket
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The audit finds what is wrong with a ledger, and nothing else."""
+"""The audit reports every fault of a ledger and nothing else."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What applying a set of definitions would change."""
+"""The changes of jobs and schedules in a deployment."""
 
 import pytest
 from msgspec.structs import replace
@@ -134,7 +134,7 @@ def test_a_schedule_that_another_source_owns_is_refused() -> None:
     assert (refusal.what, refusal.id, refusal.owner) == ("schedule", "a:default", "app")
 
 
-# -- schedules whose time is over
+# -- expired schedules
 
 
 def test_an_expired_schedule_is_not_created() -> None:

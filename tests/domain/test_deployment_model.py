@@ -1,4 +1,4 @@
-"""Whatever there is and whatever is declared: applying it leads there, and then nothing is left to do."""
+"""For any stored and declared definitions, applying the changes gives the declared ones, and then no change is left."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,7 +112,7 @@ def test_after_applying_changes_a_comparison_finds_none(declared: Declared, curr
 
 
 def applied(changes: Changes, current: Current) -> Current:
-    """What is stored when the storage has done what the changes ask for."""
+    """Return what is stored after the changes were applied."""
     jobs, schedules, paused = dict(current.jobs), dict(current.schedules), set(current.paused)
     workflows = dict(current.workflows)
     for rename in possible_renames(changes.renames, jobs.keys()):

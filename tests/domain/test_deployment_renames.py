@@ -1,4 +1,4 @@
-"""What applying a set of definitions would change where jobs get other ids."""
+"""Renames in a deployment."""
 
 import pytest
 
@@ -86,7 +86,7 @@ def test_a_job_can_get_the_id_of_a_job_that_is_renamed_too() -> None:
 
 
 def test_two_jobs_can_swap_ids_through_a_third_id() -> None:
-    """As the refusal to do so at once advises; the file may keep what it said last."""
+    """The hint of the refused swap advises this; the last declaration can stay in the file."""
     first = compare(Declared(jobs={C: job(), A: job()}, renames={A: C, B: A}), Current(jobs={A: job(), B: job()}))
     last = Declared(jobs={B: job(), A: job()}, renames={C: B, B: A})
 

@@ -1,4 +1,4 @@
-"""What applying a set of definitions would change in workflows."""
+"""The changes of workflows in a deployment."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -123,7 +123,7 @@ def test_a_job_and_a_workflow_do_not_become_each_other(declared: Declared, messa
 
 
 def stored_workflow(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec] | None = None, **fields: Any) -> Current:
-    """What is stored when a workflow `w` has been registered."""
+    """Return what is stored after a workflow `w` was registered."""
     return Current(jobs={**jobs_of("w", 1, spec), **(jobs or {})}, workflows={"w": spec}, **fields)
 
 

@@ -1,4 +1,4 @@
-"""How a schedule's row changes when people touch it."""
+"""How a schedule's row changes when it is created, edited, paused or resumed."""
 
 import pytest
 from hypothesis import given
@@ -156,7 +156,7 @@ def test_a_paused_schedule_does_not_wake_and_a_resumed_one_wakes_immediately() -
 
 @pytest.mark.proves("T3", "T6")
 def test_a_pause_begins_at_the_watermark_or_later() -> None:
-    """A tick may have fired before its moment, by its jitter, or before the clock was set back."""
+    """A tick may have fired before its moment because of its jitter or because the clock was set back."""
     schedule = replace(created(every(60)), settled_until=later(START, MINUTE))
 
     paused = edit.pause(schedule, later(START, SECOND))

@@ -1,4 +1,4 @@
-"""The short way decides what the long way decides."""
+"""The fast path decides as the full decision does."""
 
 from collections import Counter
 from itertools import repeat
@@ -20,7 +20,7 @@ from foliot.testing.clock import START
 
 LEAST_SHARE = 0.3
 RARELY = st.sampled_from([False] * 12 + [True])
-"""Each thing that forbids the short way is rare, or together they would forbid it nearly always."""
+"""Each condition that excludes the fast path is rare; otherwise nearly all examples would exclude it."""
 
 
 def at(now: Instant) -> RoundContext:
@@ -33,7 +33,7 @@ def fire(due: DueSchedule, now: Instant) -> Firing | None:
 
 @st.composite
 def due_schedules(draw: st.DrawFn) -> tuple[DueSchedule, Instant]:
-    """A schedule and a moment around which it is due: just before, on time, late, or twice."""
+    """A schedule and a time around which it is due: just before, on time, late, or twice."""
     step = draw(st.sampled_from([1, 4, 30, 60, 3_600]))
     settled_until = later(START, draw(st.integers(0, 2 * step)) * SECOND)
     spec = every(

@@ -1,4 +1,4 @@
-"""The URL of a database that is a file."""
+"""The URL of a SQLite database."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What becomes of due moments, policy by policy."""
+"""The decisions about due moments, policy by policy."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -457,7 +457,7 @@ def test_a_late_planned_tick_does_not_coalesce_into_a_paused_one() -> None:
 
 @pytest.mark.proves("R4-42")
 def test_a_late_planned_tick_runs_when_all_later_ones_are_missed() -> None:
-    """It would else be coalesced into a tick that never runs."""
+    """Otherwise it would coalesce into a tick that never runs."""
     former = Revision(1, START, every(60, catchup=Catchup.ONCE, **GRID))
     current = Revision(2, at(1.5), every(60, catchup=Catchup.NONE, **GRID))
     planned = (PlannedTick(at(1), at(1.2), 1), PlannedTick(at(2), at(2.2), 2))

@@ -1,4 +1,4 @@
-"""Whatever people and clocks do, the ledger ends up holding exactly what was planned."""
+"""After any sequence of edits, pauses and clock changes the ledger holds exactly the planned moments."""
 
 import pytest
 from hypothesis import given, settings
@@ -72,7 +72,7 @@ def without_steps_back(steps: list[tuple[str, object]]) -> list[tuple[str, objec
 
 
 def drain(model: ScheduleModel, rounds: int = 1_000) -> None:
-    """Let runs end and the scheduler go on until it has nothing left to do."""
+    """End runs and run the scheduler until no decision is left."""
     model.resume()
     for _ in range(rounds):
         model.in_flight = 0

@@ -1,4 +1,4 @@
-"""What a gate decides about what it sees."""
+"""The decisions of a gate."""
 
 from datetime import UTC, datetime
 from itertools import product
@@ -51,14 +51,14 @@ def test_a_gate_runs_when_every_dependency_is_met() -> None:
 @pytest.mark.proves("R0-15", "R0-16", "R0-20", "R0-21", "D10")
 @for_each(("on_missing", "on_dep_fail"), list(product(Action, Action)))
 def test_every_combination_of_gate_policies(on_missing: Action, on_dep_fail: Action) -> None:
-    """Strongest wins: fail before skip before run."""
+    """The strongest action wins: fail, then skip, then run."""
     strength = [Action.RUN, Action.SKIP, Action.FAIL]
-    asked = gate(on_missing=on_missing, on_dep_fail=on_dep_fail)
+    checked = gate(on_missing=on_missing, on_dep_fail=on_dep_fail)
     good, bad, none = ended(Status.SUCCESS), ended(Status.TIMEOUT), DependencyState(None)
 
-    assert decide(asked, {A: good, B: none}).action is on_missing
-    assert decide(asked, {A: bad, B: good}).action is on_dep_fail
-    assert decide(asked, {A: bad, B: none}).action is max(on_missing, on_dep_fail, key=strength.index)
+    assert decide(checked, {A: good, B: none}).action is on_missing
+    assert decide(checked, {A: bad, B: good}).action is on_dep_fail
+    assert decide(checked, {A: bad, B: none}).action is max(on_missing, on_dep_fail, key=strength.index)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_a_sliding_window_counts_from_the_planned_moment() -> None:
 
 
 def test_the_window_since_the_last_success_slides_until_there_is_one() -> None:
-    asked = gate(window=HOUR, window_kind=WindowKind.LAST_SUCCESS)
+    checked = gate(window=HOUR, window_kind=WindowKind.LAST_SUCCESS)
 
-    assert window_of(asked, NOON, Instant(NOON - 5 * DAY)) == NOON - 5 * DAY
-    assert window_of(asked, NOON, None) == NOON - HOUR
+    assert window_of(checked, NOON, Instant(NOON - 5 * DAY)) == NOON - 5 * DAY
+    assert window_of(checked, NOON, None) == NOON - HOUR
 
 
 @pytest.mark.parametrize(
@@ -127,33 +127,33 @@ def test_the_window_since_the_last_success_slides_until_there_is_one() -> None:
     ],
 )
 def test_the_local_day_begins_at_its_first_instant(zone: str, planned: str, begun: str) -> None:
-    """Cairo's clock jumps over midnight, Havana has it twice."""
-    asked = gate(window_kind=WindowKind.LOCAL_DAY, timezone=zone)
+    """In Cairo a clock change skips midnight, in Havana one repeats it."""
+    checked = gate(window_kind=WindowKind.LOCAL_DAY, timezone=zone)
 
-    after = window_of(asked, from_datetime(datetime.fromisoformat(planned)), None)
+    after = window_of(checked, from_datetime(datetime.fromisoformat(planned)), None)
 
     assert to_iso(Instant(after + 1)) == begun
 
 
 def test_a_gate_waits_only_while_an_unmet_dependency_is_expected_and_wait_has_not_passed() -> None:
-    asked = gate(wait=MINUTE)
+    checked = gate(wait=MINUTE)
     busy = {A: DependencyState(None, is_expected=True), B: ended(Status.SUCCESS)}
     again = {A: DependencyState(End(RunId("r"), Status.SUCCESS, NOON), is_expected=True), B: ended(Status.SUCCESS)}
 
-    assert waits(asked, busy, NOON, NOON)
-    assert not waits(asked, busy, NOON, Instant(NOON + MINUTE))
-    assert not waits(asked, again, NOON, NOON)
-    assert not waits(asked, {A: DependencyState(None), B: ended(Status.SUCCESS)}, NOON, NOON)
+    assert waits(checked, busy, NOON, NOON)
+    assert not waits(checked, busy, NOON, Instant(NOON + MINUTE))
+    assert not waits(checked, again, NOON, NOON)
+    assert not waits(checked, {A: DependencyState(None), B: ended(Status.SUCCESS)}, NOON, NOON)
     assert not waits(GATE, busy, NOON, NOON)
 
 
 @pytest.mark.proves("R0-74")
 def test_a_gate_that_has_declined_declines_until_its_cooldown_ends() -> None:
-    asked = gate(cooldown=HOUR)
+    checked = gate(cooldown=HOUR)
 
-    assert cooling(asked, Instant(NOON - HOUR + 1), NOON)
-    assert not cooling(asked, Instant(NOON - HOUR), NOON)
-    assert not cooling(asked, None, NOON)
+    assert cooling(checked, Instant(NOON - HOUR + 1), NOON)
+    assert not cooling(checked, Instant(NOON - HOUR), NOON)
+    assert not cooling(checked, None, NOON)
     assert not cooling(GATE, NOON, NOON)
 
 

@@ -1,4 +1,4 @@
-"""Ids sort as they were made."""
+"""Ids sort in order of their creation."""
 
 from itertools import count
 

@@ -1,4 +1,4 @@
-"""What an HTTP job can say, in which forms, and what is refused."""
+"""The fields of an HTTP job, their forms, and what is refused."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What jobs that run as a process can say, and what is refused when they are defined."""
+"""The fields of jobs that run as a process, and what is refused."""
 
 import pytest
 

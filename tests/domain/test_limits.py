@@ -1,4 +1,4 @@
-"""Who gets the free places."""
+"""Which waiting runs get free slots."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""How the end of a log is told."""
+"""How a log ends."""
 
 import pytest
 

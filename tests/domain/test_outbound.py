@@ -1,4 +1,4 @@
-"""The policy blocks what is not public, except for what the operator allows."""
+"""The outbound policy blocks addresses that are not public, except those that the operator allows."""
 
 from collections.abc import Sequence
 from ipaddress import ip_address

@@ -1,4 +1,4 @@
-"""What bytes can be the output of a job."""
+"""Which bytes are accepted as the output of a job."""
 
 import pytest
 
@@ -83,7 +83,7 @@ def test_output_that_is_nested_too_deeply_is_refused(data: bytes) -> None:
 
 
 def test_many_keys_are_checked_in_linear_time() -> None:
-    """Comparing each with each would take the better part of a minute."""
+    """A quadratic comparison would take nearly a minute."""
     many = b"{" + b"".join(b'"k%d":1,' % number for number in range(80_000)) + b'"k79999":1}'
 
     assert refusal_of(many).endswith("the key 'k79999' occurs twice")

@@ -1,4 +1,4 @@
-"""What people give a run, and what a function gives back."""
+"""The payload of a run, and the result of a function."""
 
 import math
 from collections import OrderedDict, namedtuple
@@ -15,7 +15,7 @@ from tests.cases import for_each
 
 
 class Word(str):
-    """Text of somebody's own, that shows itself differently."""
+    """A subclass of str with another representation."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class Share(float):
 
 
 class Scalar:
-    """A whole number as numerical libraries have them: no int, and as good as one."""
+    """An integer type like those of numerical libraries, which is not a subclass of int."""
 
     def __index__(self) -> int:
         return 7
@@ -114,7 +114,7 @@ def test_values_without_a_json_type_are_refused_inside_sets_and_enums(value: Any
 
 
 def nested(levels: int, around: Any = lambda value: [value]) -> Any:
-    """A value with so many lists, or what else `around` makes, around it."""
+    """Return a value nested in this many lists, or in what `around` makes."""
     value: Any = 1
     for _ in range(levels):
         value = around(value)

@@ -1,4 +1,4 @@
-"""What of a job's names changes when it gets another id."""
+"""Which names change when a job is renamed."""
 
 import pytest
 from hypothesis import given
@@ -132,7 +132,7 @@ def test_definitions_that_name_other_jobs_are_unchanged() -> None:
 
 
 def test_steps_of_the_dependency_workflow_are_renamed_with_their_jobs() -> None:
-    """Edges between jobs are kept so; the steps of any other workflow are called as somebody has called them."""
+    """Only the workflow of dependencies names its steps after jobs; names of other steps are chosen by users."""
     spec = write_edges({A: (Edge(parent="b"), Edge(parent="x"))})
 
     assert read_edges(renamed_workflow(EDGES, spec, HANDED_ON)) == {B: (Edge(parent="c"), Edge(parent="x"))}

@@ -1,4 +1,4 @@
-"""What a redirect makes of a request."""
+"""The request that follows from a redirect."""
 
 import pytest
 

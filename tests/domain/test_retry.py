@@ -1,4 +1,4 @@
-"""How long to wait before the next try."""
+"""The delay before a retry."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The kinds of rule behind one face: next, previous, count and between tell the same story."""
+"""All kinds of rules: next, previous, count and between agree with each other."""
 
 import pytest
 from hypothesis import given

@@ -198,7 +198,7 @@ def test_every_other_status_can_reach_a_terminal_one() -> None:
 
 @pytest.mark.proves("S1")
 def test_a_run_that_is_being_cancelled_cannot_become_skipped() -> None:
-    """An execution whose steps were all skipped is skipped too, although it ran."""
+    """An execution whose steps were all skipped is skipped, although it ran."""
     skipped_from = {status for status in Status if Status.SKIPPED in MOVES[status]}
     assert skipped_from == {Status.SCHEDULED, Status.QUEUED, Status.RUNNING}
 
@@ -237,7 +237,7 @@ def test_a_priority_moves_a_run_forward_by_minutes() -> None:
 
 
 def attempts_of(outcomes: list[Failure | Lost | Interrupted] | list[Failure] | list[Lost], options: Options) -> int:
-    """How many attempts a run begins that meets these outcomes, those given back not counted."""
+    """Return the number of attempts of a run with these outcomes, without those given back."""
     attempt, lost = 0, 0
     for outcome in outcomes:
         match verdict_of(AttemptedRun(RUN, attempt + 1, lost), outcome, options):

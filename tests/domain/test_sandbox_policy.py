@@ -1,4 +1,4 @@
-"""What a worker lets jobs do, whoever wrote them."""
+"""The limits that a worker sets for jobs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What people may write as a schedule, and what it means."""
+"""Specifications of schedules: what is valid, and what they mean."""
 
 import pytest
 

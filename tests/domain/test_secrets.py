@@ -1,4 +1,4 @@
-"""What of a definition nobody but the job sees."""
+"""Which values of a definition are masked."""
 
 from typing import Any
 
@@ -169,5 +169,5 @@ def test_text_without_secrets_is_shown_unchanged(error: str) -> None:
 
 @pytest.mark.parametrize("part", ["a-", "token=", 'token="', "key", "'", "token \t", "Bearer "])
 def test_masking_a_long_error_is_fast(part: str) -> None:
-    """Were the time to grow with the square of the length, this would not end."""
+    """In quadratic time this test would not end."""
     assert len(public_error(part * 200_000)) <= 3 * len(part) * 200_000

@@ -1,4 +1,4 @@
-"""Keys and jitter of ticks: functions of the planned moment alone."""
+"""Keys and jitter of ticks, which depend on the planned moment alone."""
 
 import pytest
 from hypothesis import given

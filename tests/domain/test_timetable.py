@@ -1,4 +1,4 @@
-"""Which moments a schedule has planned, through edits and pauses."""
+"""The planned moments of a schedule, across edits and pauses."""
 
 from itertools import pairwise
 
@@ -157,7 +157,7 @@ def test_splitting_a_period_does_not_change_its_moments(timetable: Timetable) ->
 
 
 def planned_by_hand(timetable: Timetable, until: Instant) -> list[Instant]:
-    """Second by second: which revision rules, and does its interval fall here?"""
+    """Return the planned moments by a test of every second against its revision."""
     planned = []
     for second in range(1, (until - START) // SECOND + 1):
         moment = Instant(START + second * SECOND)

@@ -1,4 +1,4 @@
-"""URLs are read in one way, and what could be read in two is refused."""
+"""URLs are normalized, and ambiguous ones are refused."""
 
 import pytest
 from hypothesis import given

@@ -1,6 +1,7 @@
-"""What becomes of a schedule when the clock on the wall is changed: the five rules, zone by zone.
+"""Fires around clock changes: the five rules, zone by zone.
 
-The days lie in the past, where no parliament can move them. What zones plan for the future is compared with zoneinfo.
+The dates are in the past, so that no new release of the timezone database changes them. Future changes are compared
+with zoneinfo.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ from tests.domain.cron import oracle
 
 
 def fires(expression: str, zone: str, day: str, days: int = 1, dst: cron.Dst = "vixie") -> list[str]:
-    """The fires of some whole days, as the wall shows them."""
+    """Return the fires of some whole days, in local time."""
     start = datetime.fromisoformat(day).replace(tzinfo=oracle.load_zone(zone))
     found = cron.compile(expression, zone, dst=dst).between(start, start + timedelta(days=days, seconds=-1), 10_000)
     return [fire.isoformat(timespec="minutes") for fire in found]
@@ -46,7 +47,7 @@ GAPS = [
 def test_a_fixed_time_in_the_gap_fires_once_right_after_it(
     zone: str, expression: str, day: str, expected: list[str]
 ) -> None:
-    # A day later is asked for too where the gap ends on it.
+    # The next day is included, because some gaps end on it.
     assert fires(expression, zone, day, days=2)[:1] == expected
 
 
@@ -243,11 +244,11 @@ def test_new_year_of_a_distant_year_is_found_east_and_west_of_greenwich(zone: st
 def test_a_time_that_is_always_in_a_gap_is_not_searched_in_every_year(
     expression: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[int] = []
+    searched: list[int] = []
     segment = Zone.segment
 
     def counted(zone: Zone, moment: int) -> Segment:
-        asked.append(moment)
+        searched.append(moment)
         return segment(zone, moment)
 
     monkeypatch.setattr(Zone, "segment", counted)
@@ -255,4 +256,4 @@ def test_a_time_that_is_always_in_a_gap_is_not_searched_in_every_year(
 
     assert compiled.next_epoch(2_000_000_000) is None
     assert compiled.previous_epoch(253_000_000_000) in {None, 1_142_146_800}
-    assert len(asked) < 1_000
+    assert len(searched) < 1_000

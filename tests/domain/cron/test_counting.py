@@ -1,4 +1,4 @@
-"""Counting fires without making them."""
+"""Counting fires without computing each of them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How day-of-month and day-of-week are joined."""
+"""How day-of-month and day-of-week are combined."""
 
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ JANUARY = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 31, 23, tzinfo=UT
 
 
 def days(expression: str, dom_dow: cron.DomDow = "or") -> list[int]:
-    """The days of January 2026, which begins on a Thursday."""
+    """Return the days of January 2026, which begins on a Thursday."""
     return [fire.day for fire in cron.compile(expression, dom_dow=dom_dow).between(*JANUARY, 100)]
 
 

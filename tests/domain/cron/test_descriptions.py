@@ -1,4 +1,4 @@
-"""Expressions in words."""
+"""Descriptions of expressions in words."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What each piece of the dialect means, on a calendar without clock changes."""
+"""The meaning of each part of the dialect, without clock changes."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,13 +12,13 @@ EVE = NEW_YEAR - timedelta(seconds=1)
 
 
 def times(expression: str, number: int) -> list[str]:
-    """The clock readings of the first fires of 2026."""
+    """Return the times of the first fires of 2026."""
     fires = cron.compile(expression).between(NEW_YEAR, NEW_YEAR.replace(year=2126), number)
     return [fire.strftime("%H:%M:%S").removesuffix(":00") for fire in fires]
 
 
 def days(expression: str, number: int) -> list[str]:
-    """The dates of the first fires of 2026 and later."""
+    """Return the dates of the first fires of 2026 and later."""
     fires = cron.compile(expression).between(NEW_YEAR, NEW_YEAR.replace(year=2126), number)
     return [fire.date().isoformat() for fire in fires]
 

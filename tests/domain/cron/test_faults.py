@@ -1,4 +1,4 @@
-"""Every fault is an InvalidCron that points at its place, says what is wrong and what would be right."""
+"""Every fault is an InvalidCron with a position, a message and a hint with the correction."""
 
 import pytest
 

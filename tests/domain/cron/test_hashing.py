@@ -1,4 +1,4 @@
-"""H: a value drawn from the key of a schedule."""
+"""H: a value hashed from the key of a schedule."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from tests.cases import for_each
 
 
 def pattern(expression: str, key: str = "report") -> tuple[tuple[int, ...], ...]:
-    """What was drawn for second, minute, hour, day-of-month, month and day-of-week."""
+    """Return the values of H for second, minute, hour, day-of-month, month and day-of-week."""
     compiled = cron.compile(expression, key=key)
     assert isinstance(compiled, WallClock)
     times, days = compiled.pattern.times, compiled.pattern.days

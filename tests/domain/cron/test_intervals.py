@@ -1,4 +1,4 @@
-"""Expressions that do not look at the wall: @every counts elapsed time, the manual ones wait to be told."""
+"""Expressions that are independent of local time: @every counts elapsed time, manual ones never fire by themselves."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,6 +1,6 @@
-"""Other people's cron libraries as witnesses, where their dialect and ours say the same.
+"""Comparison with other cron libraries where their dialects agree with ours.
 
-Where they do not, and why ours stays as it is:
+Differences that are intended:
 
 - croniter fires a fixed time twice in the fold.
 - croniter joins two day fields with OR also when one begins with a star; Vixie cron and cronsim join them with AND.
@@ -26,7 +26,7 @@ starts = st.integers(0, 50 * 365 * 86_400).map(lambda epoch: datetime.fromtimest
 
 
 def stepped(low: int, high: int) -> st.SearchStrategy[str]:
-    """A star, a number, a rising range, with or without a step: what all cron libraries read alike."""
+    """A star, a number or an ascending range, with or without a step: all cron libraries agree on these."""
     bounds = st.tuples(st.integers(low, high), st.integers(low, high)).map(sorted)
     rising = bounds.filter(lambda pair: pair[0] < pair[1]).map(lambda pair: f"{pair[0]}-{pair[1]}")
     steps = st.integers(2, max(2, (high - low) // 2)).map(str)

@@ -1,4 +1,4 @@
-"""The rule that a zone follows for ever, in the words of POSIX."""
+"""The yearly rule of a zone, in the format of POSIX."""
 
 from datetime import UTC, datetime
 

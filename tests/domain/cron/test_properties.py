@@ -1,4 +1,4 @@
-"""What holds for every expression, in every zone, at every moment."""
+"""Properties of every expression, in every zone, at every moment."""
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -21,7 +21,7 @@ DAY = 86_400
 
 
 def compiled_or_rejected(expression: str, zone: str, dst: cron.Dst = "vixie", dom_dow: cron.DomDow = "or") -> Cron:
-    """Random day fields may exclude each other: such an example says nothing."""
+    """Random day fields may exclude each other: such examples are dropped."""
     try:
         return cron.compile(expression, zone, dst=dst, dom_dow=dom_dow)
     except cron.InvalidCron as error:

@@ -1,4 +1,4 @@
-"""What library users rely on: aware datetimes in and out, and objects that are cheap to have many of."""
+"""The public interface of cron: aware datetimes in and out, and objects that are cheap."""
 
 import pickle
 import re
@@ -76,7 +76,7 @@ def test_a_datetime_equal_to_the_last_result_but_in_the_other_pass_is_not_confus
 
     second_pass = first_pass.replace(fold=1)
 
-    assert second_pass == first_pass  # Python compares the hands of the clock
+    assert second_pass == first_pass  # Python compares local time and ignores fold
     assert hourly.next(second_pass) == datetime(2024, 10, 27, 2, tzinfo=UTC)
 
 
@@ -114,7 +114,7 @@ NO_DATETIMES = [1_767_225_600, 1.5, None, "2026-01-01T00:00Z", timedelta(1), NOO
 
 @pytest.mark.parametrize("value", NO_DATETIMES, ids=lambda value: type(value).__name__)
 class TestWhatIsNoDatetime:
-    """The same TypeError, whoever is asked."""
+    """All methods raise the same TypeError."""
 
     @pytest.mark.parametrize("ask", ["next", "previous"])
     def test_a_value_that_is_not_a_datetime_is_refused(self, ask: str, value: Any) -> None:

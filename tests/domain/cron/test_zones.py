@@ -1,4 +1,4 @@
-"""Which zones exist, and what is known about them."""
+"""Timezones: their names and their clock changes."""
 
 import io
 import pickle
@@ -104,7 +104,7 @@ def test_a_file_that_is_not_a_tzif_file_is_refused(data: bytes) -> None:
 
 
 def test_no_yearly_rule_changes_the_clock_around_new_year() -> None:
-    # So that the fires of a year depend on the kind of that year alone.
+    # WallClock relies on it: the fires of a year depend on the kind of that year alone.
     for name in sorted(known_zones()):
         data = get_data("tzdata", f"zoneinfo/{name}")
         assert data is not None

@@ -1,4 +1,4 @@
-"""How a tree ends that cannot be settled, because something of it cannot be read."""
+"""The end of a tree that cannot be settled because a part of it cannot be read."""
 
 from collections.abc import Sequence
 from typing import Any

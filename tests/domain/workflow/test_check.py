@@ -1,4 +1,4 @@
-"""A workflow is refused with everything that is wrong with it."""
+"""A workflow is refused with all its problems."""
 
 from typing import Any
 
@@ -160,8 +160,8 @@ def test_an_invalid_gate_of_a_step_is_refused(step: Step, problem: str) -> None:
     with pytest.raises(InvalidWorkflow) as caught:
         check_workflow("etl", WorkflowSpec(steps=(step,)), JOBS, watchable=JOBS)
 
-    [told] = caught.value.problems
-    assert told.in_one_line.startswith(problem)
+    [found] = caught.value.problems
+    assert found.in_one_line.startswith(problem)
 
 
 def test_a_gate_of_a_step_may_depend_on_its_own_workflow_and_on_other_steps() -> None:

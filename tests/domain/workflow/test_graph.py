@@ -1,4 +1,4 @@
-"""What keeps steps from being a graph."""
+"""Problems of steps that do not form a graph."""
 
 from itertools import pairwise
 
@@ -120,7 +120,7 @@ def test_a_long_chain_causes_no_recursion_error() -> None:
 
 
 def _can_be_ordered(parents: dict[str, list[str]]) -> bool:
-    """Take away what waits for nobody until nothing is left, or nothing can be taken."""
+    """Remove nodes without parents until no node is left or none can be removed."""
     left = set(parents)
     while free := {name for name in left if not left.intersection(parents[name])}:
         left -= free

@@ -1,4 +1,4 @@
-"""The jobs behind a workflow."""
+"""The jobs of a workflow."""
 
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec, Options

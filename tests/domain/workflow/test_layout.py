@@ -1,4 +1,4 @@
-"""What a picture of a workflow shows."""
+"""The layout of a workflow."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.cases import for_each
 
 
 def drawn(**parents: list[str]) -> Any:
-    """A drawing of steps with their parents; one that begins with an underscore is final."""
+    """Return the layout of steps with their parents. A step whose name begins with an underscore is final."""
     flow = Workflow("flow")
     for name, before in parents.items():
         step = flow.step(name, shell="true")

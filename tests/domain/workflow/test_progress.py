@@ -1,4 +1,4 @@
-"""Which steps fire, which are skipped, and how an execution ends."""
+"""Which steps start, which are skipped, and how an execution ends."""
 
 import random
 from collections import Counter
@@ -41,7 +41,7 @@ def play(
     order: random.Random | None = None,
     states: dict[str, StepState] | None = None,
 ) -> tuple[dict[str, StepState], list[str]]:
-    """Run an execution to its end; what runs at once ends in the order that `order` picks, some together."""
+    """Run an execution to its end. Running steps end in the order that `order` picks, some of them together."""
     graph = graph_of(steps)
     states = states or first_states(graph)
     fired: list[str] = []
@@ -302,19 +302,19 @@ def test_an_edge_may_test_the_output(run_output: RunOutput, test: OutputTest, ho
 
 @pytest.mark.proves("R2-13")
 def test_resolving_touches_each_edge_once_however_many_parents_a_step_has() -> None:
-    """A thousand-wide diamond: asking about one parent must not ask about the other 999."""
+    """In a diamond of a thousand steps, resolving one parent must not read the other 999."""
     wide = [f"w{number}" for number in range(1_000)]
     steps = [step("a"), *(step(name, {"a": "success"}) for name in wide), step("z", dict.fromkeys(wide, "success"))]
     graph = graph_of(steps)
     states = first_states(graph)
-    asked = 0
+    reads = 0
     queue = list(begin(graph, states).fire)
     while queue:
         questions = advance(graph, {queue.pop(): Resolved(SUCCESS)})
         wanted = next(questions)
         try:
             while True:
-                asked += len(wanted)
+                reads += len(wanted)
                 wanted = questions.send({name: states[name] for name in wanted})
         except StopIteration as end:
             states |= end.value.changed
@@ -322,7 +322,7 @@ def test_resolving_touches_each_edge_once_however_many_parents_a_step_has() -> N
 
     assert is_complete(states)
     edges = sum(len(parents) for parents in graph.parents.values())
-    assert asked == edges + len(steps)
+    assert reads == edges + len(steps)
 
 
 def test_ten_thousand_successive_steps_are_skipped_in_one_call() -> None:

@@ -1,4 +1,4 @@
-"""What is saved when steps have ended: runs, skips, the end."""
+"""The settlement after steps have ended: new runs, skipped steps, the end."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
@@ -36,7 +36,7 @@ def shell(name: str, *parents: str, **fields: Any) -> Step:
 
 
 class Stage:
-    """An execution in memory: what the storage would keep, led by hand."""
+    """An execution in memory, in place of a storage."""
 
     def __init__(self, *steps: Step, params: Mapping[str, Any] | None = None, **fields: Any) -> None:
         self.plan = Plan.of(WorkflowSpec(steps=steps, params=dict(params or {}), **fields))

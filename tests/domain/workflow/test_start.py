@@ -1,4 +1,4 @@
-"""What an execution begins with."""
+"""The start of an execution."""
 
 from typing import Any
 

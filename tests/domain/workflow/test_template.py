@@ -1,4 +1,4 @@
-"""Templates: data from elsewhere, never code."""
+"""Templates insert data, never code."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def test_a_template_without_a_value_is_an_error(text: str) -> None:
 
 @given(st.text() | st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
 def test_inserted_values_are_not_parsed_again(value: Any) -> None:
-    """Data that looks like a template stays data."""
+    """Data that looks like a template is not parsed."""
     hostile = {"params": {"x": value, "y": "{{ params.secret }}", "secret": 1}}
 
     assert render("{{ params.x }}", hostile) == value
