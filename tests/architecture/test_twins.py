@@ -92,7 +92,7 @@ QUERIES: Final = (
     ),
     alone(
         "SQLite derives rows from rows that are stored; PostgreSQL gets them as arrays.",
-        sqlite="know_limits ask_places limits_of_runs make_ready newest_schedule begin_revisions revision_specs",
+        sqlite="know_limits request_slots limits_of_runs make_ready newest_schedule begin_revisions revision_specs",
     ),
     alone("SQLite rings only for a run that is due earlier than all others.", sqlite="next_gated"),
     alone("PostgreSQL locks only the limits of keys that are waited for.", postgres="awaited_keys"),
