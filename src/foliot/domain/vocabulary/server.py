@@ -73,7 +73,18 @@ NODE: Final = (
         '"auto"',
     ),
     Field("log_format", one_of(get_args(LogFormat)), "`auto`: text at a terminal, else JSON.", '"auto"'),
-    Field("log_level", one_of(get_args(LogLevel)), "The least that is logged.", '"info"'),
+    Field(
+        "log_level",
+        one_of(get_args(LogLevel)),
+        "The least that the server logs. The logs of runs have `info` and above in any case.",
+        '"info"',
+    ),
+    Field(
+        "echo",
+        FLAG,
+        "Whether the server also prints what functions in its process print and log.",
+        "false",
+    ),
 )
 SCHEDULER: Final = (
     Field("tick", _TICK, "The longest sleep of the scheduler.", "1", aliases=(Alias("tick_ms", in_millis(_TICK)),)),
