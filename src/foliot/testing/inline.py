@@ -148,7 +148,7 @@ class InlineEngine:
             trees=TREES,
             clock=self.clock,
             ids=services.ids,
-            runners=build_runners(functions, self.app.launcher, threads=1),
+            runners=build_runners(functions, self.app.launcher, threads=1, echo=True),
             launcher=launch_elsewhere if self.app.has_own_launcher else launch_job,
             listener=self.app.listeners.listen(services.workflows),
         )
