@@ -15,7 +15,7 @@ from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.queries import RunFilter
 from foliot.ports.work import Claimed
 from foliot.testing.builders import a_chunk, a_finish, a_worker, every, succeeded
-from foliot.testing.conformance.storage.passages import opened
+from foliot.testing.conformance.storage.tree_builders import opened
 from tests.scenarios.remote_worker import LEASE, Site
 from tests.scenarios.work_relay import AppendLog, ClaimRuns, FinishRuns, RegisterWorker, RenewWorker
 

@@ -21,8 +21,8 @@ from foliot.service.paging import workflow_id_of
 from foliot.service.queries.verify import verify_rows
 from foliot.service.services import Services
 from foliot.testing.builders import a_run, every
-from foliot.testing.conformance.storage.passages import opened
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import opened
 
 Spoil = Callable[[str], None]
 SHELL = JobSpec(kind="shell", spec={"command": "true"}, source="file")

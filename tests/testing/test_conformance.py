@@ -46,5 +46,5 @@ def test_an_outsider_need_not_declare_our_mark(elsewhere: Path) -> None:
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "TestRuns::test_a_run_comes_back_as_it_was_created" in done.stdout
+    assert "TestRuns::test_a_run_is_read_as_it_was_created" in done.stdout
     assert "UnknownMark" not in done.stdout + done.stderr

@@ -18,8 +18,8 @@ from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, Ti
 from foliot.ports.queries import ScheduleLedger
 from foliot.testing.builders import every, failed, retention, succeeded, to_retry
 from foliot.testing.clock import START, VirtualClock
-from foliot.testing.conformance.storage.passages import begun, opened, settle, the_end
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import claim_child, final_settlement, opened, settle
 from foliot.testing.invariants import (
     Book,
     Passage,
@@ -278,8 +278,8 @@ async def test_whatever_is_planted_in_a_whole_storage_is_found(scene: Scene, dis
 @pytest.mark.proves("D2", "D5", "D6")
 async def test_a_sound_execution_has_no_faults(scene: Scene) -> None:
     execution = await opened(scene)
-    await scene.finish(succeeded(await begun(scene, execution)))
-    await settle(scene, the_end(await opened(scene)))
+    await scene.finish(succeeded(await claim_child(scene, execution)))
+    await settle(scene, final_settlement(await opened(scene)))
 
     assert await check_invariants(scene.storage, now=scene.now) == []
 
@@ -312,8 +312,8 @@ def silent(event: Any) -> Any:
 @pytest.mark.parametrize("name", PLANTED_IN_EXECUTIONS)
 async def test_a_spoiled_execution_is_found(scene: Scene, distort: Distort, name: str) -> None:
     execution = await opened(scene)
-    await scene.finish(succeeded(await begun(scene, execution)))
-    await settle(scene, the_end(await opened(scene)))
+    await scene.finish(succeeded(await claim_child(scene, execution)))
+    await settle(scene, final_settlement(await opened(scene)))
     fault, verb, change = PLANTED_IN_EXECUTIONS[name]
     distort(verb, change)
 

@@ -22,17 +22,17 @@ from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
-from foliot.testing.conformance.storage.passages import (
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import (
     ETL,
-    a_part,
+    a_child,
     a_settlement,
     an_opening,
-    begun,
-    part_of,
+    child_of,
+    claim_child,
     settle,
     unsettled,
 )
-from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.simulation.broken import Broken
 from foliot.testing.simulation.execution_watch import faults_of
 from foliot.testing.simulation.watch import Watch
@@ -294,7 +294,7 @@ async def test_a_ledger_that_lacks_a_row_is_noticed_by_the_audit(scene: Scene, w
 async def test_nothing_is_said_about_a_sound_execution(scene: Scene, watch: Watch) -> None:
     execution = await under_way(scene, watch)
     await watch.look()
-    extract = await begun(scene, execution)
+    extract = await claim_child(scene, execution)
     await watch.look()
     await scene.finish(succeeded(extract))
 
@@ -305,7 +305,7 @@ async def test_nothing_is_said_about_a_sound_execution(scene: Scene, watch: Watc
 async def test_a_step_that_ended_without_a_note_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
     execution = await under_way(scene, watch)
     await watch.look()
-    await scene.finish(succeeded(await begun(scene, execution)))
+    await scene.finish(succeeded(await claim_child(scene, execution)))
     distort("trees.unsettled", lambda found: found._replace(trees=[]))
 
     with pytest.raises(Broken, match=r"D6 .* nobody will hear of it"):
@@ -327,12 +327,12 @@ async def test_a_count_of_open_steps_that_is_wrong_is_noticed(scene: Scene, watc
 async def test_a_result_that_changes_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
     execution = await under_way(scene, watch)
     await watch.look()
-    run_id = await part_of(scene, execution)
-    await scene.finish(succeeded(await begun(scene, execution)))
+    run_id = await child_of(scene, execution)
+    await scene.finish(succeeded(await claim_child(scene, execution)))
     await watch.look()
     [waiting] = await unsettled(scene)
     done = {"extract": StepState(0, result=Result.SUCCESS, run_id=run_id)}
-    load = a_part(execution.run_id, "load")
+    load = a_child(execution.run_id, "load")
     started = {**done, "load": StepState(0, run_id=load.id)}
     await settle(scene, a_settlement(waiting.tree, notes=[run_id], changed=started, runs={"load": load}))
     await watch.look()
@@ -365,7 +365,7 @@ async def test_an_execution_of_another_version_than_it_began_with_is_noticed(
 async def test_a_second_run_of_a_step_is_noticed(scene: Scene, watch: Watch) -> None:
     execution = await under_way(scene, watch)
     await watch.look()
-    await scene.create(a_part(execution.run_id, "extract"))
+    await scene.create(a_child(execution.run_id, "extract"))
 
     with pytest.raises(Broken, match=r"D6 step extract .* has the runs"):
         await watch.look()
@@ -375,7 +375,7 @@ async def test_a_second_run_of_a_step_is_noticed(scene: Scene, watch: Watch) -> 
 async def test_a_run_that_says_it_belongs_to_another_execution_is_noticed(scene: Scene, watch: Watch) -> None:
     execution = await under_way(scene, watch)
     await watch.look()
-    claim = await begun(scene, execution)
+    claim = await claim_child(scene, execution)
     await scene.finish(succeeded(claim, b'{"attempt": 1, "execution": "another", "told": {"execution": "another"}}'))
 
     with pytest.raises(Broken, match=r"D9"):
