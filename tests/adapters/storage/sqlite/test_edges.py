@@ -95,10 +95,10 @@ async def test_an_execution_that_is_over_leaves_no_note_behind(
 ) -> None:
     scene = Scene(storage, clock)
     execution = await tree_builders.opened(scene)
-    part = await tree_builders.begun(scene, execution)
+    part = await tree_builders.claim_child(scene, execution)
     await scene.finish(succeeded(part))
 
-    await tree_builders.settle(scene, tree_builders.the_end(execution))
+    await tree_builders.settle(scene, tree_builders.final_settlement(execution))
 
     assert rows(tmp_path / "foliot.db", "SELECT * FROM notes") == []
 
