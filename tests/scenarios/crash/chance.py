@@ -1,4 +1,4 @@
-"""Chance that can be repeated: the seed is printed, and FOLIOT_SEED brings it back."""
+"""Repeatable random numbers: the seed is printed, and FOLIOT_SEED sets it."""
 
 import os
 import random
