@@ -32,7 +32,17 @@ _DUTY_WEIGHTS: Final = (5, 3, 3, 2, 1, 2, 4, 3, 5, 4, 2, 4, 3, 4, 1, 5)
 """The weights of the duties: scheduler, dispatcher, gates, reaper, janitor, then those of the worker, then those of the
 coordinator."""
 _LEDGERS_EVERY: Final = 20
-_VERBS: Final = ("settle", "claim", "finish", "exchange", "renew", "release_due", "append", "open", "settle_trees")
+_VERBS: Final = (
+    "commit_firings",
+    "claim",
+    "finish",
+    "exchange",
+    "renew",
+    "release_due",
+    "append",
+    "open",
+    "settle_trees",
+)
 _SLOW: Final = 0.3
 """The share of slow rounds, which stop before each of their verbs."""
 _ROUND_INTERVAL: Final = Millis(30 * SECOND)
