@@ -1,4 +1,4 @@
-"""The page about silent failures says, with an example that runs, that a swallowed error is a success."""
+"""The page about silent failures has a tested example: a swallowed error is a success."""
 
 from pathlib import Path
 

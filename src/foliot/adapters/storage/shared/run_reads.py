@@ -91,7 +91,8 @@ class RunReads:
             case NewestRun(job_id):
                 return [row[0] for row in (yield PageOfRuns(RunFilter(job_id=job_id, limit=1)))]
             case RunByPart(part):
-                above = RunId(part.ljust(ID_LENGTH, "Z"))
+                # One character longer than an id: `before` is exclusive, and an id may end in Z itself.
+                above = RunId(part.ljust(ID_LENGTH + 1, "Z"))
                 begun = yield PageOfRuns(RunFilter(before=above, limit=2))
                 ended = yield PageOfRuns(RunFilter(limit=_RECENT))
                 found = [row[0] for row in begun if row[0].startswith(part)]
