@@ -172,6 +172,14 @@ class RunQueryContract(Contract):
         assert await queries.find_run(NewestRun(None)) == (await scene.run(last), StartInput())
         assert await queries.find_run(NewestRun(OTHER)) == (await scene.run(first), StartInput())
 
+    async def test_a_run_whose_id_ends_in_the_last_letter_is_found_by_its_beginning(self, scene: Scene) -> None:
+        run_id = RunId(a_run_id()[:-2] + "ZZ")
+        await scene.create(a_run(id=run_id))
+
+        found = await scene.storage.queries.find_run(RunByPart(run_id[:-1]))
+
+        assert found == (await scene.run(run_id), StartInput())
+
     async def test_a_reference_to_no_run_or_several_returns_the_matches(self, scene: Scene) -> None:
         queries = scene.storage.queries
         absent = RunById(a_run_id())
