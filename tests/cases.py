@@ -1,7 +1,7 @@
 """Many small cases in one test, for tables where a report per case says nothing.
 
     @for_each(("text", "expected"), [("1m", 60), ("1h", 3600)])
-    def test_a_span_is_read(text: str, expected: int) -> None: ...
+    def test_a_duration_is_parsed(text: str, expected: int) -> None: ...
 
 All cases run, also after one has failed. Their failures are raised together, and a note names the case of each. The
 cases share the fixtures of the test: where each needs its own, use `pytest.mark.parametrize`. The test may be a

@@ -129,7 +129,7 @@ def test_how_gates_look_can_be_said_for_all(good: Good) -> None:
     ("keys", "line", "message"),
     [
         ('command = "x"', LINE - 3, "a job of kind workflow needs depends_on"),
-        ('command = "x"\ndepends_on = []', LINE + 1, "depends_on names 1 to 1000 jobs"),
+        ('command = "x"\ndepends_on = []', LINE + 1, "depends_on must name 1 to 1000 jobs"),
         ('command = "x"\ndepends_on = 5', LINE + 1, "must be text, not a whole number"),
         ('command = "x"\ndepends_on = ["a", "gate"]', LINE + 1, '"gate" cannot depend on itself'),
         ('command = "x"\ndepends_on = ["a", "b", "a"]', LINE + 1, '"a" is named twice'),

@@ -205,3 +205,9 @@ def test_an_id_may_be_as_long_as_that_leaves_it(good: Good) -> None:
     [schedule_id] = good(JOB.replace('"a"', f'"{"j" * 192}"') + 'schedule = "@daily"').declared.schedules
 
     assert len(schedule_id) == 200
+
+
+def test_a_schedule_of_a_job_has_options_for_its_runs(good: Good) -> None:
+    [schedule] = good(JOB + '[[jobs.schedules]]\nname = "x"\nevery = 60\ntimeout = "5s"').declared.schedules.values()
+
+    assert schedule.options == {"timeout": 5_000}

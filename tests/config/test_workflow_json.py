@@ -145,7 +145,7 @@ def test_every_problem_is_told_at_once_by_its_path() -> None:
         ("$.steps[1].after[1].wen", "key 'wen' does not exist"),
         ("$.steps[5].comand", "key 'comand' does not exist"),
         ("$.steps[5]", "a job of kind shell needs command or"),
-        ("$", "the steps wait for each other: a -> "),
+        ("$", "the steps form a cycle: a -> b -> a"),
         ("$.steps[2]", 'step "c": job "reprot" does not exis'),
         ("$.steps[3]", 'step "d": "etl" is a workflow and ca'),
         ("$.steps[0]", 'step "a": {{ params.x }}: parameter '),

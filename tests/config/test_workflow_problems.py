@@ -22,7 +22,7 @@ def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
         ("", 1, "a workflow needs at least one step"),
         ("steps = 5", 3, "steps must be a list of tables"),
         ("steps = [5]", 3, "it must be a table"),
-        (step("a") + step("a"), 6, 'step "a" is there twice'),
+        (step("a") + step("a"), 6, 'step "a" is defined twice'),
         (
             step("a", 'command = "x"\nfinal = true') + step("b", 'command = "x"\nfinal = true'),
             1,
@@ -34,7 +34,7 @@ def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
         (
             step("a", 'command = "x"\nafter = "b"') + step("b", 'command = "x"\nafter = "a"'),
             1,
-            "the steps wait for each other: ",
+            "the steps form a cycle: ",
         ),
         (step("a b"), 3, "step \"a b\": step 'a b' is not a usable name"),
         ('[[workflows.steps]]\ncommand = "x"', 3, "the step has no name"),
@@ -46,7 +46,7 @@ def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
         (step("a", 'command = "x"\ntimeout_sec = -1'), 6, "must be 0 to"),
         (step("a", 'command = "x"\npriority = 9999'), 6, "priority must be"),
         (step("a", 'command = "x"\ndepends_on = "etl.a"'), 6, '"etl.a" cannot depend on itself'),
-        (step("a", 'command = "x"\ndepends_on = []'), 6, "depends_on names 1 to"),
+        (step("a", 'command = "x"\ndepends_on = []'), 6, "depends_on must name 1 to"),
         (step("a", 'command = "x"\ndepends_on = ["etl", "etl"]'), 6, '"etl" is named twice'),
         (step("a", 'command = "x"\ndepends_on = "etl.aa"'), 6, "job 'etl.aa' does not exist"),
         (step("a", 'command = "x"\nwindow_sec = 5'), 6, "window_sec means nothing without depends_on"),
@@ -67,7 +67,7 @@ def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
         (
             step("a", 'command = "{{ execution.id }}"'),
             3,
-            'step "a": a template cannot stand in command',
+            'step "a": a template is not allowed in command',
         ),
         (step("a", 'command = "x"\npayload = "{{ params.day }}"'), 3, 'step "a": {{ params.day }}: parameter "day"'),
         (step("a", 'command = "x"\nenv = { A = "{{ steps.b.output }}" }') + step("b"), 3, 'step "a": {{ steps.b.outp'),

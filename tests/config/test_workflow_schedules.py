@@ -105,7 +105,7 @@ def test_a_trigger_that_cannot_be_kept_is_refused(loaded: Loader, keys: str, lin
         ("schedules = 5", 3, "schedules must be a list of tables"),
         ("every = 60\n[[workflows.schedules]]\nevery = 90", 4, 'there are two schedules named "default"'),
         ("[[workflows.schedules]]\nevery = 90\npayload = { x = 1 }", 3, "schedule \"etl:default\": parameter 'x' does"),
-        ("[[workflows.schedules]]\nevery = 90\npayload = 5", 3, 'schedule "etl:default": parameters are named values'),
+        ("[[workflows.schedules]]\nevery = 90\npayload = 5", 3, 'schedule "etl:default": parameters must be an object'),
     ],
 )
 def test_a_schedule_that_cannot_be_kept_is_refused(loaded: Loader, keys: str, line: int, message: str) -> None:

@@ -90,8 +90,8 @@ def test_asking_a_silent_step_for_its_output_is_a_warning(loaded: Loader, asks: 
     telling = loaded(HEAD + step("a", 'command = "x"\noutput = "json"') + step("b", f'command = "x"\n{asks}'))
 
     [doubt] = silent.problems
-    assert (doubt.severity, doubt.message) == ("warning", 'step "b": step "a" gives no output')
-    assert doubt.hint == 'Give "a" output = "json", "text" or "file".'
+    assert (doubt.severity, doubt.message) == ("warning", 'step "b": step "a" has no output')
+    assert doubt.hint == 'Set output = "json", "text" or "file" in step "a".'
     assert list(telling.problems) == []
 
 

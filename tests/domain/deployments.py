@@ -1,4 +1,4 @@
-"""Definitions to be deployed, and what tests ask of the changes that a deployment makes."""
+"""Definitions for deployment tests, and helpers to read the changes of a deployment."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

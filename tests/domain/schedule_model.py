@@ -1,4 +1,4 @@
-"""A schedule in memory: the domain's decisions saved as a storage would save them, without a storage."""
+"""A model of a schedule in memory, which saves the decisions of the domain as a storage would."""
 
 from collections.abc import Iterable
 from itertools import count
@@ -42,7 +42,7 @@ class ScheduleModel:
 
     @property
     def is_at_rest(self) -> bool:
-        """Everything up to now has been decided, or waits for its own moment."""
+        """Whether every moment up to now is decided or planned."""
         next_run_at = self.schedule.next_run_at
         return not self.is_due and (next_run_at is None or next_run_at > self.now)
 
@@ -50,7 +50,7 @@ class ScheduleModel:
         self.now = later(self.now, span)
 
     def wake(self, lateness: int) -> Firing | None:
-        """Sleep until the schedule asks for a decision, and a bit longer."""
+        """Advance the clock until the schedule is due, and a little further."""
         if self.schedule.wake_at is not None:
             self.now = max(self.now, later(self.schedule.wake_at, lateness))
         return self.fire()
@@ -65,7 +65,7 @@ class ScheduleModel:
         if self.schedule.paused_at is None:
             self.schedule = edit.pause(self.schedule, self.now)
             assert self.schedule.paused_at is not None
-            # As the storages keep them: one for each beginning.
+            # Like in the storages: one for each start.
             self.pauses = [pause for pause in self.pauses if pause.since != self.schedule.paused_at]
             self.pauses.append(Pause(self.schedule.paused_at, None))
 
@@ -75,7 +75,7 @@ class ScheduleModel:
             self.pauses[-1] = self.pauses[-1]._replace(until=max(self.now, self.pauses[-1].since))
 
     def fire(self) -> Firing | None:
-        """One round of the scheduler, if the schedule asks for it."""
+        """Run one round of the scheduler, if the schedule is due."""
         if not self.is_due:
             return None
         due = DueSchedule(
@@ -118,7 +118,7 @@ class ScheduleModel:
         )
 
     def planned_by_hand(self, until: Instant) -> list[Instant]:
-        """Second by second, for intervals alone: which revision rules, and does its grid fall here?"""
+        """Return the planned moments by a test of every second against its revision. Only for intervals."""
         return [
             moment
             for moment in map(Instant, range(START + SECOND, until + 1, SECOND))
@@ -129,7 +129,7 @@ class ScheduleModel:
         return [revision for revision in self.revisions if revision.opened_at < moment][-1]
 
     def accounted_for(self) -> Iterable[Instant]:
-        """Every moment that has a row, ranges taken apart by the grid of their revision, or is planned."""
+        """Return every moment that has a row or is planned, with ranges expanded to their moments."""
         yield from (tick.scheduled_for for tick in self.planned)
         specs = {revision.number: revision.spec for revision in self.revisions}
         for tick in self.ticks:

@@ -1,4 +1,4 @@
-"""Which addresses are public, and what the notations of addresses stand for."""
+"""Classes and notations of IP addresses."""
 
 import socket
 from collections.abc import Callable
@@ -61,7 +61,7 @@ CARRIERS: list[Carrier] = [mapped, nat64, six_to_four, teredo_client, teredo_ser
 @pytest.mark.proves("Z21")
 @pytest.mark.parametrize("carrier", CARRIERS)
 @given(inner=st.ip_addresses(v=4))
-def test_an_ipv6_address_that_carries_an_ipv4_address_is_what_it_carries(carrier: Carrier, inner: IPv4Address) -> None:
+def test_an_ipv6_address_with_an_ipv4_address_inside_has_its_class(carrier: Carrier, inner: IPv4Address) -> None:
     assert address_class(carrier(inner)) is address_class(inner)
 
 
@@ -76,7 +76,7 @@ def test_rarer_forms_with_loopback_inside_are_loopback_too(text: str) -> None:
 
 
 @given(address=st.ip_addresses())
-def test_what_python_knows_as_special_is_never_public(address: Address) -> None:
+def test_an_address_that_python_calls_special_is_never_public(address: Address) -> None:
     is_special = not address.is_global or address.is_multicast or address.is_reserved
     assume(is_special and not any(embedded(address)))
 
@@ -84,7 +84,7 @@ def test_what_python_knows_as_special_is_never_public(address: Address) -> None:
 
 
 @given(address=st.ip_addresses(v=6), zone=st.sampled_from(["eth0", "1"]))
-def test_a_zone_changes_nothing(address: IPv6Address, zone: str) -> None:
+def test_the_zone_of_an_ipv6_address_does_not_affect_its_class(address: IPv6Address, zone: str) -> None:
     assert address_class(IPv6Address(f"{address}%{zone}")) is address_class(address)
 
 
@@ -96,7 +96,7 @@ def test_a_zone_changes_nothing(address: IPv6Address, zone: str) -> None:
         *("017700000001", "127.0.0.1.", "127.1.", "0177.0.0.0x1"),
     ],
 )
-def test_loopback_is_known_in_every_notation(text: str) -> None:
+def test_loopback_is_recognized_in_every_notation(text: str) -> None:
     assert read_address(text) == IPv4Address("127.0.0.1")
 
 
@@ -104,7 +104,7 @@ def test_loopback_is_known_in_every_notation(text: str) -> None:
     st.lists(st.integers(0, 2**33), min_size=1, max_size=5),
     st.lists(st.sampled_from([str, hex, lambda number: f"0{number:o}"]), min_size=5, max_size=5),
 )
-def test_notations_mean_what_the_system_takes_them_for(numbers: list[int], styles: list[Callable[[int], str]]) -> None:
+def test_notations_are_read_as_inet_aton_reads_them(numbers: list[int], styles: list[Callable[[int], str]]) -> None:
     text = ".".join(style(number) for style, number in zip(styles, numbers, strict=False))
     try:
         expected = IPv4Address(socket.inet_aton(text))
@@ -118,12 +118,12 @@ def test_notations_mean_what_the_system_takes_them_for(numbers: list[int], style
 @pytest.mark.parametrize(
     "text", ["example.org", "0x7f.example", "1.example.", "1e100.net", "a.0b", "localhost", "x0x1"]
 )
-def test_a_name_is_no_address(text: str) -> None:
+def test_a_host_name_is_not_an_address(text: str) -> None:
     assert read_address(text) is None
 
 
 @for_each("text", ["1.2.3.4.5", "256.1.1.1", "1.2.3.256", "4294967296", "08.1.1.1", "a.b.1", "1..1", "[1]"])
-def test_what_ends_in_a_number_and_is_no_address_is_refused(text: str) -> None:
+def test_a_host_that_ends_in_a_number_but_is_not_an_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         read_address(text)
 

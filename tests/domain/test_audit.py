@@ -1,4 +1,4 @@
-"""The audit finds what is wrong with a ledger, and nothing else."""
+"""The audit reports every fault of a ledger and nothing else."""
 
 import pytest
 from hypothesis import given
@@ -35,7 +35,7 @@ def faults(
 
 
 @pytest.mark.proves("T2")
-def test_a_ledger_that_holds_what_was_planned_is_sound() -> None:
+def test_a_ledger_with_all_planned_moments_has_no_findings() -> None:
     assert faults(*(ran(minute) for minute in range(1, 6))) == []
     assert faults(a_range(1, 4, 4), ran(5)) == []
     assert faults(ran(1), a_range(2, 3, 2), planned=(PlannedTick(at(4), at(4), 1), PlannedTick(at(5), at(5), 1))) == []
@@ -56,7 +56,7 @@ def test_a_missing_row_is_found(gone: int) -> None:
 
 
 @pytest.mark.proves("T2")
-def test_an_empty_ledger_lacks_everything() -> None:
+def test_in_an_empty_ledger_every_moment_is_missing() -> None:
     assert faults() == [Finding(Fault.MISSING, Instant(START + 1), UNTIL, 5)]
 
 
@@ -84,7 +84,7 @@ def test_a_row_inside_a_range_is_found() -> None:
 
 
 @pytest.mark.proves("T1")
-def test_a_tick_that_is_planned_and_settled_is_found() -> None:
+def test_a_tick_that_is_planned_and_recorded_is_found() -> None:
     found = faults(*(ran(minute) for minute in range(1, 6)), planned=(PlannedTick(at(2), at(2), 1),))
 
     assert [finding.fault for finding in found] == [Fault.DOUBLED]
@@ -106,7 +106,7 @@ def test_a_run_in_a_pause_is_found() -> None:
 
 
 @pytest.mark.proves("T3")
-def test_a_tick_that_ran_early_before_the_pause_it_lies_in_is_sound() -> None:
+def test_a_tick_that_fired_before_the_pause_of_its_moment_is_valid() -> None:
     timetable = TIMETABLE._replace(pauses=(Pause(START, at(2)), Pause(Instant(at(3) - 500), None)))
     early = ran(3)._replace(fire_at=Instant(at(3) - 1_000))
     before, after = (a_tick(at(minute), TickOutcome.SKIPPED, TickReason.PAUSED) for minute in (1, 2))
@@ -118,7 +118,7 @@ def test_a_tick_that_ran_early_before_the_pause_it_lies_in_is_sound() -> None:
 
 @pytest.mark.proves("T2")
 @given(st.sets(st.integers(1, 300)))
-def test_as_many_moments_are_missed_as_are_missing(gone: set[int]) -> None:
+def test_the_number_of_missing_moments_is_exact(gone: set[int]) -> None:
     rows = [ran(minute) for minute in range(1, 301) if minute not in gone]
 
     found = audit(TIMETABLE, rows, (), after=START, until=at(300))
@@ -139,7 +139,7 @@ def test_a_range_that_begins_or_ends_between_two_moments_is_found(early: int, la
 
 
 @pytest.mark.proves("T3", "T11")
-def test_what_is_called_paused_must_lie_in_a_pause_and_what_lies_in_one_must_be_called_so() -> None:
+def test_rows_with_the_reason_paused_and_pauses_must_agree() -> None:
     timetable = TIMETABLE._replace(pauses=(Pause(at(1), at(3)),))
     paused = a_tick(at(2), TickOutcome.SKIPPED, TickReason.PAUSED, until=at(3), count=2)
     too_long = a_tick(at(2), TickOutcome.SKIPPED, TickReason.PAUSED, until=at(4), count=3)
@@ -150,12 +150,12 @@ def test_what_is_called_paused_must_lie_in_a_pause_and_what_lies_in_one_must_be_
     assert faults(a_range(1, 5, 5), timetable=timetable) == [Finding(Fault.PAUSE_MISMATCH, at(1), at(5), 2)]
 
 
-def test_only_the_span_that_was_asked_for_is_judged() -> None:
+def test_only_rows_in_the_given_period_are_checked() -> None:
     assert audit(TIMETABLE, [ran(3)], (), after=at(2), until=at(3)) == []
 
 
 @pytest.mark.proves("T15")
-def test_a_moment_that_two_revisions_rule_is_planned_twice() -> None:
+def test_a_moment_of_two_overlapping_revisions_is_planned_twice() -> None:
     revisions = [Revision(number, at(opened), every(60, anchor=START)) for number, opened in ((1, 0), (2, 2), (3, 1))]
 
     found = faults(*(ran(minute) for minute in range(1, 6)), timetable=TIMETABLE._replace(revisions=revisions))

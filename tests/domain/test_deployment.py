@@ -1,4 +1,4 @@
-"""What applying a set of definitions would change."""
+"""The changes of jobs and schedules in a deployment."""
 
 import pytest
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from foliot.testing.clock import START
 from tests.domain.deployments import A, B, C, actions, changes_nothing, every, job, stored
 
 
-def test_what_is_new_is_created() -> None:
+def test_new_definitions_are_created() -> None:
     declared = Declared(jobs={A: job()}, schedules={ScheduleId("a:default"): every(60)})
 
     changes = compare(declared, Current())
@@ -24,7 +24,7 @@ def test_what_is_new_is_created() -> None:
     assert changes.schedules_to_put == declared.schedules
 
 
-def test_what_is_equal_stays_as_it_is() -> None:
+def test_equal_definitions_are_unchanged() -> None:
     declared = Declared(jobs={A: job()}, schedules={ScheduleId("a:default"): every(60)})
     current = Current(jobs={A: job()}, schedules={ScheduleId("a:default"): stored(every(60))})
 
@@ -47,7 +47,7 @@ def test_a_change_names_the_fields_that_differ() -> None:
     )
 
 
-def test_values_that_may_be_secret_are_not_shown() -> None:
+def test_differences_do_not_show_secrets() -> None:
     before, after = (JobSpec(kind="shell", spec={"command": "x", "env": {"KEY": word}}, source="file") for word in "ab")
 
     [change] = compare(Declared(jobs={A: after}), Current(jobs={A: before})).jobs
@@ -55,7 +55,7 @@ def test_values_that_may_be_secret_are_not_shown() -> None:
     assert change.fields == (Difference("env.KEY", "***", "***"),)
 
 
-def test_a_payload_is_one_value() -> None:
+def test_a_payload_is_compared_as_one_value() -> None:
     before, after = (job(payload_template={"days": days, "to": "me"}) for days in (1, 7))
 
     [change] = compare(Declared(jobs={A: after}), Current(jobs={A: before})).jobs
@@ -63,14 +63,14 @@ def test_a_payload_is_one_value() -> None:
     assert change.fields == (Difference("payload_template", {"days": 1, "to": "me"}, {"days": 7, "to": "me"}),)
 
 
-def test_lists_and_tuples_are_the_same_once_they_are_stored() -> None:
+def test_lists_and_tuples_are_equal_in_stored_form() -> None:
     before, after = (JobSpec(kind="shell", spec={"argv": words}, source="file") for words in (["ls"], ("ls",)))
 
     assert changes_nothing(compare(Declared(jobs={A: after}), Current(jobs={A: before})))
 
 
 @pytest.mark.parametrize("paused", [True, False])
-def test_whether_a_schedule_is_paused_is_no_change(paused: bool) -> None:
+def test_a_pause_is_not_a_change_of_the_definition(paused: bool) -> None:
     name = ScheduleId("a:default")
     current = Current(jobs={A: job()}, schedules={name: stored(every(60))}, paused=frozenset({name} if paused else ()))
 
@@ -79,7 +79,7 @@ def test_whether_a_schedule_is_paused_is_no_change(paused: bool) -> None:
     assert (change.action, change.paused) == (Action.UNCHANGED, paused)
 
 
-def test_a_job_that_is_gone_is_disabled_and_its_schedules_deleted() -> None:
+def test_a_job_that_is_no_longer_declared_is_disabled_and_its_schedules_are_deleted() -> None:
     current = Current(jobs={A: job()}, schedules={ScheduleId("a:default"): stored(every(60))})
 
     changes = compare(Declared(), current)
@@ -89,18 +89,18 @@ def test_a_job_that_is_gone_is_disabled_and_its_schedules_deleted() -> None:
     assert changes.schedules_to_delete == ["a:default"]
 
 
-def test_a_job_that_was_gone_comes_back() -> None:
+def test_a_removed_job_that_is_declared_again_is_enabled() -> None:
     [change] = compare(Declared(jobs={A: job()}), Current(jobs={A: job(enabled=False)})).jobs
 
     assert change.action is Action.CHANGED
     assert change.spec.enabled
 
 
-def test_a_job_that_is_gone_already_is_not_mentioned_again() -> None:
+def test_a_disabled_job_that_is_not_declared_is_no_change() -> None:
     assert compare(Declared(), Current(jobs={A: job(enabled=False)})).jobs == ()
 
 
-def test_what_others_have_defined_is_left_alone() -> None:
+def test_definitions_of_other_sources_are_not_changed() -> None:
     name = ScheduleId("extra")
     current = Current(
         jobs={A: job(), B: job(source="app"), C: job(source="api")}, schedules={name: stored(every(60, source="api"))}
@@ -118,7 +118,7 @@ def test_a_job_that_another_source_owns_is_refused() -> None:
     assert refusal.message == 'job "a" is defined in the application\'s code'
 
 
-def test_a_job_that_nobody_owns_is_taken_over() -> None:
+def test_a_job_without_an_owner_is_taken_over() -> None:
     changes = compare(Declared(jobs={A: job()}), Current(jobs={A: job(source="api")}))
 
     assert changes.refusals == ()
@@ -134,37 +134,37 @@ def test_a_schedule_that_another_source_owns_is_refused() -> None:
     assert (refusal.what, refusal.id, refusal.owner) == ("schedule", "a:default", "app")
 
 
-# -- schedules whose time is over
+# -- expired schedules
 
 
-def test_a_schedule_that_cannot_fire_any_more_is_not_created() -> None:
+def test_an_expired_schedule_is_not_created() -> None:
     name = ScheduleId("a:default")
 
     assert compare(Declared(schedules={name: every(60)}, past=frozenset({name})), Current()).schedules == ()
 
 
-def test_a_schedule_that_cannot_fire_any_more_is_kept_where_it_is_stored() -> None:
+def test_an_expired_schedule_that_is_stored_is_kept() -> None:
     name = ScheduleId("a:default")
     declared = Declared(schedules={name: every(60)}, past=frozenset({name}))
 
     assert changes_nothing(compare(declared, Current(schedules={name: stored(every(60))})))
 
 
-def test_a_schedule_that_is_changed_to_one_that_cannot_fire_any_more_is_deleted() -> None:
+def test_a_schedule_changed_to_an_expired_one_is_deleted() -> None:
     name = ScheduleId("a:default")
     declared = Declared(schedules={name: every(90)}, past=frozenset({name}))
 
     assert compare(declared, Current(schedules={name: stored(every(60))})).schedules_to_delete == [name]
 
 
-def test_text_that_is_an_interval_is_compared_as_one() -> None:
+def test_an_interval_in_cron_text_is_compared_as_an_interval() -> None:
     name = ScheduleId("a:default")
     spec = builders.cron("@every 60s", job_id=A, source="file")
 
     assert changes_nothing(compare(Declared(schedules={name: spec}), Current(schedules={name: stored(every(60))})))
 
 
-def test_what_is_stored_is_read_from_jobs_and_schedules() -> None:
+def test_current_is_built_from_stored_jobs_and_schedules() -> None:
     name = ScheduleId("a:default")
     schedule = create(ScheduleUid("uid"), name, DEFAULT_PROJECT, every(60), START)
     the_job = Job(id=A, project=DEFAULT_PROJECT, spec=job(), revision=1, created_at=START, updated_at=START)

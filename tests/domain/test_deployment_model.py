@@ -1,4 +1,4 @@
-"""Whatever there is and whatever is declared: applying it leads there, and then nothing is left to do."""
+"""For any stored and declared definitions, applying the changes gives the declared ones, and then no change is left."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,7 +68,7 @@ def stored_sets(draw: st.DrawFn) -> Current:
 
 
 @given(declarations(), stored_sets())
-def test_definitions_that_are_no_concern_of_a_set_do_not_change_the_comparison(
+def test_definitions_that_do_not_concern_a_set_do_not_affect_the_comparison(
     declared: Declared, current: Current
 ) -> None:
     only = replace(
@@ -82,9 +82,7 @@ def test_definitions_that_are_no_concern_of_a_set_do_not_change_the_comparison(
 
 
 @given(declarations(), stored_sets())
-def test_applying_gives_what_was_declared_and_comparing_again_finds_nothing(
-    declared: Declared, current: Current
-) -> None:
+def test_after_applying_changes_a_comparison_finds_none(declared: Declared, current: Current) -> None:
     changes = compare(declared, current)
     if changes.refusals:
         return
@@ -114,7 +112,7 @@ def test_applying_gives_what_was_declared_and_comparing_again_finds_nothing(
 
 
 def applied(changes: Changes, current: Current) -> Current:
-    """What is stored when the storage has done what the changes ask for."""
+    """Return what is stored after the changes were applied."""
     jobs, schedules, paused = dict(current.jobs), dict(current.schedules), set(current.paused)
     workflows = dict(current.workflows)
     for rename in possible_renames(changes.renames, jobs.keys()):

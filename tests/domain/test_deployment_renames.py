@@ -1,4 +1,4 @@
-"""What applying a set of definitions would change where jobs get other ids."""
+"""Renames in a deployment."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from foliot.domain.workflow.spec import Step
 from tests.domain.deployments import A, B, C, actions, changes_nothing, every, flow, job, stored
 
 
-def test_a_renamed_job_brings_its_schedules_along() -> None:
+def test_a_rename_of_a_job_renames_its_schedules() -> None:
     current = Current(
         jobs={A: job()},
         schedules={ScheduleId("a:default"): stored(every(60))},
@@ -35,14 +35,14 @@ def test_a_job_may_change_while_it_is_renamed() -> None:
     assert changes.jobs_to_put == {B: job("new")}
 
 
-def test_a_former_name_means_nothing_once_it_is_gone() -> None:
+def test_a_former_id_that_is_not_stored_is_ignored() -> None:
     changes = compare(Declared(jobs={B: job()}, renames={A: B}), Current(jobs={B: job()}))
 
     assert changes_nothing(changes)
     assert changes.renames == {}
 
 
-def test_two_histories_are_kept_apart() -> None:
+def test_a_rename_to_an_id_that_is_stored_is_not_applied() -> None:
     changes = compare(Declared(jobs={B: job()}, renames={A: B}), Current(jobs={A: job(), B: job()}))
 
     assert changes.renames == {}
@@ -56,7 +56,7 @@ def test_a_job_of_another_source_is_not_renamed() -> None:
     assert (refusal.id, refusal.owner) == ("a", "app")
 
 
-def test_a_rename_that_would_take_the_name_of_another_schedule_is_refused() -> None:
+def test_a_rename_that_needs_the_id_of_another_schedule_is_refused() -> None:
     current = Current(
         jobs={A: job(), C: job()},
         schedules={ScheduleId("a:x"): stored(every(60)), ScheduleId("b:x"): stored(every(60, C))},
@@ -67,7 +67,7 @@ def test_a_rename_that_would_take_the_name_of_another_schedule_is_refused() -> N
     assert refusal.id == "a:x"
 
 
-def test_a_job_takes_the_name_of_one_that_is_renamed_itself() -> None:
+def test_a_job_can_get_the_id_of_a_job_that_is_renamed_too() -> None:
     current = Current(
         jobs={A: job(), B: job()},
         schedules={ScheduleId("a:x"): stored(every(60)), ScheduleId("b:x"): stored(every(60, B))},
@@ -85,8 +85,8 @@ def test_a_job_takes_the_name_of_one_that_is_renamed_itself() -> None:
     ]
 
 
-def test_two_jobs_change_places_by_way_of_a_third_name() -> None:
-    """As the refusal to do so at once advises; the file may keep what it said last."""
+def test_two_jobs_can_swap_ids_through_a_third_id() -> None:
+    """The hint of the refused swap advises this; the last declaration can stay in the file."""
     first = compare(Declared(jobs={C: job(), A: job()}, renames={A: C, B: A}), Current(jobs={A: job(), B: job()}))
     last = Declared(jobs={B: job(), A: job()}, renames={C: B, B: A})
 
@@ -96,7 +96,7 @@ def test_two_jobs_change_places_by_way_of_a_third_name() -> None:
     assert changes_nothing(compare(last, Current(jobs={A: job(), B: job()})))
 
 
-def test_who_names_a_renamed_job_by_its_new_id_is_unchanged() -> None:
+def test_a_definition_that_names_a_renamed_job_by_its_new_id_is_unchanged() -> None:
     def gated(name: JobId) -> JobSpec:
         return job(gate=Gate(depends_on=(name,)))
 
@@ -110,7 +110,7 @@ def test_who_names_a_renamed_job_by_its_new_id_is_unchanged() -> None:
 
 
 @pytest.mark.parametrize(("owner", "comes_along"), [("foliot", True), ("api", False)])
-def test_a_job_takes_the_workflow_along_that_it_leads(owner: str, comes_along: bool) -> None:
+def test_a_rename_of_a_job_renames_the_workflow_that_it_leads(owner: str, comes_along: bool) -> None:
     led = JobId("after:a")
 
     changes = compare(Declared(jobs={B: job()}, renames={A: B}), Current(jobs={A: job(), led: job(source=owner)}))

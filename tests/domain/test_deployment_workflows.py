@@ -1,4 +1,4 @@
-"""What applying a set of definitions would change in workflows."""
+"""The changes of workflows in a deployment."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ def test_a_new_workflow_is_created() -> None:
     assert not changes_nothing(changes)
 
 
-def test_an_equal_workflow_stays_as_it_is() -> None:
+def test_an_equal_workflow_is_unchanged() -> None:
     both = [Condition.FAILURE, Condition.SKIPPED, Condition.SUCCESS]
     before, after = (
         flow(work("a"), Step(name="b", job=A, payload=payload, after=(Edge(parent="a", when=frozenset(order)),)))
@@ -77,7 +77,7 @@ def test_another_order_of_steps_is_a_change() -> None:
     assert change.fields == (Difference("steps", ["a", "b"], ["b", "a"]),)
 
 
-def test_a_workflow_that_is_gone_is_disabled_and_its_schedules_deleted() -> None:
+def test_a_workflow_that_is_no_longer_declared_is_disabled_and_its_schedules_are_deleted() -> None:
     name = ScheduleId("w:default")
     current = stored_workflow(flow(), schedules={name: stored(every(60, JobId("w")))})
 
@@ -89,13 +89,13 @@ def test_a_workflow_that_is_gone_is_disabled_and_its_schedules_deleted() -> None
     assert changes.jobs == (), "the jobs behind it are its own business"
 
 
-def test_a_workflow_that_is_gone_already_or_defined_elsewhere_is_not_mentioned() -> None:
+def test_a_disabled_workflow_or_one_of_another_source_is_no_change() -> None:
     current = Current(workflows={"gone": flow(enabled=False), "app": flow(source="app"), "api": flow(source="api")})
 
     assert compare(Declared(), current).workflows == ()
 
 
-def test_a_workflow_that_was_gone_comes_back() -> None:
+def test_a_removed_workflow_that_is_declared_again_is_enabled() -> None:
     [change] = compare(Declared(workflows={"w": flow()}), stored_workflow(flow(enabled=False))).workflows
 
     assert (change.action, change.fields) == (Action.CHANGED, (Difference("enabled", False, None),))
@@ -113,7 +113,7 @@ def test_a_workflow_that_another_source_owns_is_refused() -> None:
         (Declared(jobs={JobId("w"): job()}), '"w" is a workflow, and cannot become a job'),
         (Declared(jobs={B: job()}, renames={JobId("w"): B}), '"w" is a workflow, and cannot become a job'),
         (Declared(workflows={"a": flow()}), '"a" is a job, and cannot become a workflow'),
-        (Declared(jobs={JobId("w.a"): job()}), 'job "w.a" is defined by a workflow, whose part it is'),
+        (Declared(jobs={JobId("w.a"): job()}), 'job "w.a" is defined by the workflow that it is part of'),
     ],
 )
 def test_a_job_and_a_workflow_do_not_become_each_other(declared: Declared, message: str) -> None:
@@ -123,14 +123,14 @@ def test_a_job_and_a_workflow_do_not_become_each_other(declared: Declared, messa
 
 
 def stored_workflow(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec] | None = None, **fields: Any) -> Current:
-    """What is stored when a workflow `w` has been registered."""
+    """Return what is stored after a workflow `w` was registered."""
     return Current(jobs={**jobs_of("w", 1, spec), **(jobs or {})}, workflows={"w": spec}, **fields)
 
 
 W, V = JobId("w"), JobId("v")
 
 
-def test_a_workflow_gets_another_id_with_its_steps_and_schedules() -> None:
+def test_a_rename_of_a_workflow_renames_its_steps_and_schedules() -> None:
     name = ScheduleId("w:default")
     nightly = every(60, None, workflow_id="w")
     current = stored_workflow(
@@ -148,7 +148,7 @@ def test_a_workflow_gets_another_id_with_its_steps_and_schedules() -> None:
     assert (changes.workflows_to_put, changes.schedules_to_put, changes.refusals) == ({}, {}, ())
 
 
-def test_a_workflow_takes_no_steps_of_another_along() -> None:
+def test_a_rename_of_a_workflow_does_not_rename_steps_of_another() -> None:
     other = {**jobs_of("w.b", 1, flow()), JobId("w.c"): job(), JobId("wa.a"): job(source="workflow")}
     current = replace(stored_workflow(flow(), jobs=other), workflows={"w": flow(), "w.b": flow()})
 
@@ -159,7 +159,7 @@ def test_a_workflow_takes_no_steps_of_another_along() -> None:
     assert changes.renames == {W: V, "w.a": "v.a"}
 
 
-def test_a_workflow_whose_new_id_is_taken_stays_with_its_steps() -> None:
+def test_a_workflow_whose_new_id_is_in_use_is_not_renamed() -> None:
     both = replace(stored_workflow(flow(), jobs=jobs_of("v", 1, flow())), workflows={"w": flow(), "v": flow()})
     former = replace(both, jobs={**both.jobs, JobId("w.former"): job(source="workflow")})
 
@@ -177,10 +177,10 @@ def test_a_workflow_whose_new_id_is_taken_stays_with_its_steps() -> None:
     [
         (Declared(workflows={"v": flow()}, renames={A: V}), '"a" is a job, and cannot become a workflow'),
         (Declared(workflows={"v": flow()}, renames={W: V}), 'workflow "w" is defined in the application'),
-        (Declared(jobs={B: job()}, renames={JobId("w.a"): B}), 'job "w.a" is defined by a workflow'),
+        (Declared(jobs={B: job()}, renames={JobId("w.a"): B}), 'job "w.a" is defined by the workflow'),
     ],
 )
-def test_what_is_no_workflow_of_ours_does_not_become_one(declared: Declared, message: str) -> None:
+def test_a_rename_from_a_definition_of_another_kind_or_owner_is_refused(declared: Declared, message: str) -> None:
     current = stored_workflow(flow(source="app"), jobs={A: job()})
 
     [refusal, *_] = compare(declared, current).refusals

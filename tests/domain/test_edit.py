@@ -1,4 +1,4 @@
-"""How a schedule's row changes when people touch it."""
+"""How a schedule's row changes when it is created, edited, paused or resumed."""
 
 import pytest
 from hypothesis import given
@@ -31,13 +31,13 @@ def test_a_new_schedule_is_settled_up_to_now_and_planned_from_there() -> None:
     assert schedule.next_run_at == schedule.wake_at == START + MINUTE
 
 
-def test_a_moment_that_is_now_has_passed() -> None:
+def test_the_moment_of_creation_is_not_planned() -> None:
     assert created(cron("* * * * *")).next_run_at == START + MINUTE
 
 
 @pytest.mark.proves("R4-61")
 @given(SPECS, st.none() | SPANS, st.none() | SPANS)
-def test_the_first_moment_is_the_one_of_the_timetable(spec: ScheduleSpec, start: int | None, end: int | None) -> None:
+def test_the_first_moment_equals_that_of_the_timetable(spec: ScheduleSpec, start: int | None, end: int | None) -> None:
     bounds = [None if span is None else later(START, span) for span in (start, end)]
 
     schedule = created(replace(spec, start_at=bounds[0], end_at=bounds[1]))
@@ -61,7 +61,7 @@ def test_an_edit_takes_effect_after_the_moment_it_is_made() -> None:
 
 
 @pytest.mark.proves("T15")
-def test_an_edit_leaves_unsettled_moments_to_the_rule_they_had() -> None:
+def test_moments_before_an_edit_keep_the_rule_they_had() -> None:
     before = created(every(60))
 
     after = edit.edit(before, every(3_600), [before.revision], later(START, 150 * SECOND))
@@ -71,7 +71,7 @@ def test_an_edit_leaves_unsettled_moments_to_the_rule_they_had() -> None:
 
 
 @pytest.mark.proves("T6", "T15")
-def test_an_edit_under_a_clock_set_back_opens_after_what_is_settled() -> None:
+def test_after_the_clock_is_set_back_an_edit_opens_at_the_watermark() -> None:
     before = replace(created(every(60)), settled_until=later(START, HOUR))
 
     after = edit.edit(before, every(90), [before.revision], later(START, MINUTE))
@@ -82,7 +82,7 @@ def test_an_edit_under_a_clock_set_back_opens_after_what_is_settled() -> None:
 
 
 @pytest.mark.proves("T6", "T15")
-def test_an_edit_under_a_clock_set_back_does_not_open_before_the_last_edit() -> None:
+def test_after_the_clock_is_set_back_an_edit_does_not_open_before_the_last_edit() -> None:
     first = created(every(60))
     second = edit.edit(first, every(90), [first.revision], later(START, HOUR))
 
@@ -91,7 +91,7 @@ def test_an_edit_under_a_clock_set_back_does_not_open_before_the_last_edit() -> 
     assert third.revision.opened_at == second.revision.opened_at == START + HOUR
 
 
-def test_an_edit_never_unpauses() -> None:
+def test_an_edit_does_not_resume_a_paused_schedule() -> None:
     paused = edit.pause(created(every(60)), later(START, SECOND))
 
     after = edit.edit(paused, every(90), [paused.revision], later(START, MINUTE))
@@ -99,7 +99,7 @@ def test_an_edit_never_unpauses() -> None:
     assert (after.paused_at, after.wake_at) == (paused.paused_at, None)
 
 
-def test_an_edit_wakes_a_spent_schedule() -> None:
+def test_an_edit_wakes_an_exhausted_schedule() -> None:
     spent = replace(
         created(once(later(START, MINUTE))),
         enabled=False,
@@ -114,7 +114,7 @@ def test_an_edit_wakes_a_spent_schedule() -> None:
 
 
 @given(SPECS, SPANS)
-def test_saving_the_same_specification_is_no_edit(spec: ScheduleSpec, span: int) -> None:
+def test_saving_the_same_specification_opens_no_revision(spec: ScheduleSpec, span: int) -> None:
     schedule = created(spec)
 
     assert edit.is_same_rule(schedule, spec)
@@ -128,13 +128,13 @@ def test_any_difference_is_an_edit() -> None:
     assert not edit.is_same_rule(schedule, every(60, overlap=Overlap.ALLOW))
 
 
-def test_saving_a_schedule_again_that_has_fired_for_the_last_time_changes_nothing() -> None:
+def test_saving_an_exhausted_schedule_again_changes_nothing() -> None:
     schedule = created(every(60))
 
     assert edit.is_same_rule(replace(schedule, enabled=False, next_run_at=None), every(60))
 
 
-def test_an_edited_schedule_knows_its_new_rule() -> None:
+def test_an_edited_schedule_has_its_new_rule() -> None:
     schedule = created(every(60))
 
     after = edit.edit(schedule, every(90), [schedule.revision], later(START, MINUTE))
@@ -143,7 +143,7 @@ def test_an_edited_schedule_knows_its_new_rule() -> None:
     assert not edit.is_same_rule(after, every(60))
 
 
-def test_a_paused_schedule_does_not_wake_and_a_resumed_one_does_at_once() -> None:
+def test_a_paused_schedule_does_not_wake_and_a_resumed_one_wakes_immediately() -> None:
     schedule = created(every(60))
 
     paused = edit.pause(schedule, later(START, SECOND))
@@ -155,8 +155,8 @@ def test_a_paused_schedule_does_not_wake_and_a_resumed_one_does_at_once() -> Non
 
 
 @pytest.mark.proves("T3", "T6")
-def test_a_pause_begins_after_what_is_settled_already() -> None:
-    """A tick may have fired before its moment, by its jitter, or before the clock was set back."""
+def test_a_pause_begins_at_the_watermark_or_later() -> None:
+    """A tick may have fired before its moment because of its jitter or because the clock was set back."""
     schedule = replace(created(every(60)), settled_until=later(START, MINUTE))
 
     paused = edit.pause(schedule, later(START, SECOND))
@@ -164,7 +164,7 @@ def test_a_pause_begins_after_what_is_settled_already() -> None:
     assert (paused.paused_at, paused.updated_at) == (START + MINUTE, START + SECOND)
 
 
-def test_a_schedule_whose_row_is_mended_is_asked_for_at_once_unless_it_is_paused() -> None:
+def test_a_schedule_whose_row_is_repaired_is_due_immediately_unless_it_is_paused() -> None:
     schedule = created(every(60))
     paused = edit.pause(schedule, later(START, SECOND))
 

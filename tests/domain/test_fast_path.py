@@ -1,4 +1,4 @@
-"""The short way decides what the long way decides."""
+"""The fast path decides as the full decision does."""
 
 from collections import Counter
 from itertools import repeat
@@ -20,7 +20,7 @@ from foliot.testing.clock import START
 
 LEAST_SHARE = 0.3
 RARELY = st.sampled_from([False] * 12 + [True])
-"""Each thing that forbids the short way is rare, or together they would forbid it nearly always."""
+"""Each condition that excludes the fast path is rare; otherwise nearly all examples would exclude it."""
 
 
 def at(now: Instant) -> RoundContext:
@@ -33,7 +33,7 @@ def fire(due: DueSchedule, now: Instant) -> Firing | None:
 
 @st.composite
 def due_schedules(draw: st.DrawFn) -> tuple[DueSchedule, Instant]:
-    """A schedule and a moment around which it is due: just before, on time, late, or twice."""
+    """A schedule and a time around which it is due: just before, on time, late, or twice."""
     step = draw(st.sampled_from([1, 4, 30, 60, 3_600]))
     settled_until = later(START, draw(st.integers(0, 2 * step)) * SECOND)
     spec = every(
@@ -58,7 +58,7 @@ def due_schedules(draw: st.DrawFn) -> tuple[DueSchedule, Instant]:
 
 
 @pytest.mark.proves("T1", "T2", "T3")
-def test_a_punctual_firing_is_what_the_long_way_decides() -> None:
+def test_the_fast_path_decides_as_the_full_decision_does() -> None:
     ways: Counter[bool] = Counter()
 
     @given(due_schedules())
@@ -74,7 +74,7 @@ def test_a_punctual_firing_is_what_the_long_way_decides() -> None:
     assert ways[True] >= LEAST_SHARE * ways.total()
 
 
-def test_a_schedule_that_is_due_on_time_takes_the_short_way() -> None:
+def test_a_schedule_that_is_due_on_time_takes_the_fast_path() -> None:
     due = a_due_schedule(every(60, anchor=START), settled_until=START)
 
     firing = fire(due, Instant(START + 60 * SECOND))
@@ -92,14 +92,14 @@ def test_a_schedule_that_is_due_on_time_takes_the_short_way() -> None:
         {"behind_since": START},
     ],
 )
-def test_a_schedule_of_which_more_is_to_be_known_takes_the_long_way(fields: dict[str, Any]) -> None:
+def test_a_schedule_that_is_not_simple_takes_the_full_decision(fields: dict[str, Any]) -> None:
     due = a_due_schedule(every(60, anchor=START), **fields)
 
     assert fire(due, later(START, 60 * SECOND)) is None
 
 
 @pytest.mark.proves("T3", "T11")
-def test_a_moment_in_a_pause_does_not_run_however_punctual_it_is() -> None:
+def test_a_moment_in_a_pause_does_not_run_even_if_it_is_on_time() -> None:
     due = a_due_schedule(every(60, anchor=START), pauses=(Pause(START, later(START, 61 * SECOND)),))
 
     firing = FastPath(at(later(START, 62 * SECOND)), [due]).decide(due)

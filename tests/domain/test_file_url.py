@@ -1,4 +1,4 @@
-"""The URL of a database that is a file."""
+"""The URL of a SQLite database."""
 
 import pytest
 
@@ -24,11 +24,11 @@ from tests.cases import for_each
         ("no\u00a0break.db", "no\u00a0break.db"),
     ],
 )
-def test_a_name_is_taken_as_it_stands(written: str, path: str) -> None:
+def test_the_name_of_a_file_is_used_unchanged(written: str, path: str) -> None:
     assert parse_file_url(f"sqlite:///{written}") == (path, "")
 
 
-def test_options_follow_a_question_mark() -> None:
+def test_options_of_a_file_url_follow_a_question_mark() -> None:
     assert parse_file_url("sqlite:///x.db?synchronous=NORMAL") == ("x.db", "synchronous=NORMAL")
 
 
@@ -50,7 +50,7 @@ def test_options_follow_a_question_mark() -> None:
         ("sqlite:///a\udc80b.db", "not UTF-8"),
     ],
 )
-def test_a_name_that_cannot_be_meant_is_refused_with_a_hint(url: str, fact: str) -> None:
+def test_an_invalid_file_url_is_refused_with_a_hint(url: str, fact: str) -> None:
     with pytest.raises(InvalidInput, match=fact) as refused:
         parse_file_url(url)
 

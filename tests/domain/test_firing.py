@@ -1,4 +1,4 @@
-"""What becomes of due moments, policy by policy."""
+"""The decisions about due moments, policy by policy."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -42,7 +42,7 @@ def test_a_tick_on_time_becomes_a_run() -> None:
     assert firing.last_scheduled_at == at(1)
 
 
-def test_before_its_moment_nothing_is_decided() -> None:
+def test_a_tick_is_not_decided_before_its_moment() -> None:
     firing = fire(a_due_schedule(every(60, **GRID)), Instant(at(1) - 1))
 
     assert (firing.ticks, firing.runs, len(firing.planned)) == ([], [], 0)
@@ -65,7 +65,7 @@ def test_the_grace_is_at_least_two_polls() -> None:
 
 
 @pytest.mark.proves("R4-40", "T2")
-def test_without_catch_up_what_was_missed_is_one_range() -> None:
+def test_without_catch_up_missed_ticks_are_one_range() -> None:
     firing = fire(a_due_schedule(every(60, **GRID)), at(10.5))
 
     assert outcomes(firing.ticks) == [(TickOutcome.MISSED, TickReason.DOWN, 10)]
@@ -118,7 +118,7 @@ def test_catch_up_once_is_one_run_through_a_pause() -> None:
 
 
 @pytest.mark.proves("T2", "T11")
-def test_catch_up_once_leaves_its_run_to_no_tick_that_is_paused() -> None:
+def test_catch_up_once_does_not_coalesce_into_a_paused_tick() -> None:
     due = a_due_schedule(every(60, catchup=Catchup.ONCE, **GRID), pauses=(Pause(at(8.5), at(10.2)),))
 
     firing = fire(due, at(10.5))
@@ -154,7 +154,7 @@ def test_a_pass_stops_at_its_cap_and_drops_nothing() -> None:
 
 
 @pytest.mark.proves("T9")
-def test_a_pass_that_stopped_at_its_cap_remembers_since_when_it_is_behind() -> None:
+def test_a_pass_that_stopped_at_its_cap_sets_behind_since() -> None:
     spec = every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW, **GRID)
 
     firing = fire(a_due_schedule(spec), at(10.5), scheduler=SchedulerSettings(max_catchup_per_tick=5))
@@ -175,7 +175,7 @@ def test_time_spent_catching_up_is_not_lateness() -> None:
     assert firing.behind_since is None
 
 
-def test_what_is_too_old_is_missed() -> None:
+def test_ticks_older_than_the_catch_up_age_are_missed() -> None:
     spec = every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW, catchup_max_age=Millis(5 * MINUTE), **GRID)
 
     firing = fire(a_due_schedule(spec), at(10.5))
@@ -201,7 +201,7 @@ def test_a_tick_that_is_just_as_old_as_the_catch_up_age_still_runs() -> None:
         (8 * MINUTE + 1, (TickOutcome.MISSED, TickReason.TOO_OLD, 1)),
     ],
 )
-def test_a_planned_tick_is_as_old_as_the_moment_at_which_it_was_to_fire(
+def test_the_age_of_a_planned_tick_counts_from_its_fire_time(
     late: int, expected: tuple[TickOutcome, TickReason, int]
 ) -> None:
     spec = every(60, catchup=Catchup.ALL, catchup_max_age=Millis(8 * MINUTE), **GRID)
@@ -211,7 +211,7 @@ def test_a_planned_tick_is_as_old_as_the_moment_at_which_it_was_to_fire(
 
 
 @pytest.mark.proves("T9")
-def test_the_cap_of_a_pass_counts_for_all_its_revisions_together() -> None:
+def test_the_cap_of_a_pass_applies_to_all_revisions_together() -> None:
     spec = every(1, overlap=Overlap.ALLOW, **GRID)
     revisions = (Revision(1, START, spec), Revision(2, later(START, 3 * SECOND), spec))
     due = a_due_schedule(spec, revisions=revisions)
@@ -236,7 +236,7 @@ def test_catch_up_spread_spaces_the_runs_over_the_look_ahead() -> None:
 
 
 @pytest.mark.proves("R4-42")
-def test_a_tick_that_was_spread_says_that_it_was_caught_up() -> None:
+def test_a_spread_tick_has_the_reason_caught_up() -> None:
     spec = every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW, **GRID)
     planned = tuple(fire(a_due_schedule(spec), at(10.5)).planned)
     due = a_due_schedule(spec, settled_until=at(10), planned=planned)
@@ -248,7 +248,7 @@ def test_a_tick_that_was_spread_says_that_it_was_caught_up() -> None:
 
 @pytest.mark.proves("R4-43")
 @pytest.mark.parametrize("offset", [-30 * SECOND, 0, SECOND, 30 * SECOND])
-def test_a_tick_that_jitter_moved_is_on_time(offset: int) -> None:
+def test_a_tick_moved_by_jitter_is_on_time(offset: int) -> None:
     spec = every(60, jitter=Millis(30 * SECOND), **GRID)
     fire_at = later(at(5), offset)
     due = a_due_schedule(spec, settled_until=at(6), planned=(PlannedTick(at(5), fire_at, 1),))
@@ -312,7 +312,7 @@ def test_jitter_never_fires_before_creation_or_start(mode: JitterMode) -> None:
 
 
 @pytest.mark.proves("R4-38", "T10")
-def test_overlap_skip_skips_while_something_is_in_flight() -> None:
+def test_overlap_skip_skips_while_a_run_is_in_flight() -> None:
     firing = fire(a_due_schedule(every(60, **GRID), in_flight=1), at(1))
 
     assert outcomes(firing.ticks) == [(TickOutcome.SKIPPED, TickReason.OVERLAP, 1)]
@@ -327,7 +327,7 @@ def test_overlap_skip_counts_the_runs_of_its_own_pass() -> None:
 
 
 @pytest.mark.proves("R4-37", "T10")
-def test_overlap_allow_runs_whatever_is_in_flight() -> None:
+def test_overlap_allow_runs_while_others_are_in_flight() -> None:
     firing = fire(a_due_schedule(every(60, overlap=Overlap.ALLOW, **GRID), in_flight=9), at(1))
 
     assert len(firing.runs) == 1
@@ -365,7 +365,7 @@ def test_a_full_queue_stops_the_watermark_and_loses_nothing(catchup: Catchup) ->
 
 
 @pytest.mark.proves("R4-39", "T10")
-def test_a_queue_takes_as_many_as_may_wait_beside_the_one_that_runs() -> None:
+def test_a_queue_holds_max_waiting_runs_besides_the_running_one() -> None:
     spec = every(60, overlap=Overlap.QUEUE, **GRID)
 
     firing = fire(a_due_schedule(spec, in_flight=3), at(1), scheduler=SchedulerSettings(max_waiting=3))
@@ -376,7 +376,7 @@ def test_a_queue_takes_as_many_as_may_wait_beside_the_one_that_runs() -> None:
 
 @pytest.mark.proves("R4-39", "T10")
 @pytest.mark.parametrize("catchup", Catchup)
-def test_ticks_that_stood_behind_a_full_queue_all_run_and_those_that_are_old_by_now_say_so(catchup: Catchup) -> None:
+def test_ticks_delayed_by_a_full_queue_all_run_and_late_ones_are_caught_up(catchup: Catchup) -> None:
     spec = every(60, overlap=Overlap.QUEUE, catchup=catchup, **GRID)
     due = a_due_schedule(spec, settled_until=at(9), behind_since=at(10))
 
@@ -388,7 +388,7 @@ def test_ticks_that_stood_behind_a_full_queue_all_run_and_those_that_are_old_by_
 
 
 @pytest.mark.proves("R4-39", "T2")
-def test_a_full_queue_loses_no_tick_that_was_to_run_for_others() -> None:
+def test_a_full_queue_loses_no_tick_that_others_coalesced_into() -> None:
     spec = every(60, overlap=Overlap.QUEUE, catchup=Catchup.ONCE, jitter=Millis(10 * SECOND), **GRID)
     due = a_due_schedule(spec, in_flight=4)
 
@@ -442,7 +442,7 @@ def test_a_tick_planned_before_a_pause_and_inside_it_does_not_run() -> None:
 
 
 @pytest.mark.proves("T11", "T2")
-def test_a_late_planned_tick_does_not_leave_its_run_to_one_that_is_paused() -> None:
+def test_a_late_planned_tick_does_not_coalesce_into_a_paused_one() -> None:
     planned = (PlannedTick(at(1), at(1.2), 1), PlannedTick(at(2), at(2.2), 1))
     spec = every(60, catchup=Catchup.ONCE, **GRID)
     due = a_due_schedule(spec, settled_until=at(10), planned=planned, pauses=(Pause(at(1.5), at(2.5)),))
@@ -456,8 +456,8 @@ def test_a_late_planned_tick_does_not_leave_its_run_to_one_that_is_paused() -> N
 
 
 @pytest.mark.proves("R4-42")
-def test_a_late_planned_tick_runs_itself_when_all_later_ones_are_given_up() -> None:
-    """It would else be coalesced into a tick that never runs."""
+def test_a_late_planned_tick_runs_when_all_later_ones_are_missed() -> None:
+    """Otherwise it would coalesce into a tick that never runs."""
     former = Revision(1, START, every(60, catchup=Catchup.ONCE, **GRID))
     current = Revision(2, at(1.5), every(60, catchup=Catchup.NONE, **GRID))
     planned = (PlannedTick(at(1), at(1.2), 1), PlannedTick(at(2), at(2.2), 2))
@@ -480,7 +480,7 @@ def test_a_disabled_job_skips_its_ticks() -> None:
 
 
 @pytest.mark.parametrize("overlap", Overlap)
-def test_a_disabled_job_skips_its_ticks_whatever_is_in_flight(overlap: Overlap) -> None:
+def test_a_disabled_job_skips_its_ticks_while_runs_are_in_flight(overlap: Overlap) -> None:
     jobs = {REPORT: a_job(enabled=False)}
 
     firing = fire(a_due_schedule(every(60, overlap=overlap, **GRID), in_flight=2_000), at(1), jobs=jobs)
@@ -497,7 +497,7 @@ def test_a_tick_that_cannot_be_launched_has_failed() -> None:
 
 
 @pytest.mark.proves("T15")
-def test_each_tick_follows_the_revision_that_rules_its_moment() -> None:
+def test_each_tick_follows_the_revision_of_its_moment() -> None:
     revisions = (
         Revision(1, START, every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW, **GRID)),
         Revision(2, at(3), every(120, catchup=Catchup.NONE, **GRID)),
@@ -516,7 +516,7 @@ def test_each_tick_follows_the_revision_that_rules_its_moment() -> None:
 
 
 @pytest.mark.proves("R1-13")
-def test_a_moment_that_happens_once_leaves_nothing_to_wait_for() -> None:
+def test_a_one_time_schedule_has_no_next_moment_after_it_fired() -> None:
     firing = fire(a_due_schedule(once(at(1))), at(1))
 
     assert len(firing.runs) == 1
@@ -524,7 +524,7 @@ def test_a_moment_that_happens_once_leaves_nothing_to_wait_for() -> None:
 
 
 @pytest.mark.proves("R1-13")
-def test_a_schedule_without_a_next_moment_is_exhausted_unless_people_fire_it_or_a_tick_waits() -> None:
+def test_a_schedule_without_a_next_moment_is_exhausted_unless_it_is_manual_or_has_a_planned_tick() -> None:
     last = fire(a_due_schedule(once(at(1))), at(1))
     waiting = replace(last, planned=[PlannedTick(at(1), at(2), 1)])
 
@@ -543,7 +543,7 @@ def test_a_clock_set_back_decides_nothing() -> None:
 
 
 @pytest.mark.proves("T6")
-def test_a_tick_on_time_is_not_missed_because_the_backlog_was_found_before_the_clock_was_set_back() -> None:
+def test_after_the_clock_is_set_back_a_backlog_does_not_make_a_tick_late() -> None:
     due = a_due_schedule(every(60, **GRID), settled_until=at(9), behind_since=at(60))
 
     assert outcomes(fire(due, at(10)).ticks) == [(TickOutcome.RAN, TickReason.ON_TIME, 1)]

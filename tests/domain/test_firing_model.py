@@ -1,4 +1,4 @@
-"""Whatever people and clocks do, the ledger ends up holding exactly what was planned."""
+"""After any sequence of edits, pauses and clock changes the ledger holds exactly the planned moments."""
 
 import pytest
 from hypothesis import given, settings
@@ -72,7 +72,7 @@ def without_steps_back(steps: list[tuple[str, object]]) -> list[tuple[str, objec
 
 
 def drain(model: ScheduleModel, rounds: int = 1_000) -> None:
-    """Let runs end and the scheduler go on until it has nothing left to do."""
+    """End runs and run the scheduler until no decision is left."""
     model.resume()
     for _ in range(rounds):
         model.in_flight = 0
@@ -86,7 +86,7 @@ def drain(model: ScheduleModel, rounds: int = 1_000) -> None:
 @pytest.mark.proves("T1", "T2", "T3", "T5", "T15")
 @given(specs(), STEPS)
 @settings(max_examples=200)
-def test_the_ledger_is_sound_after_every_step(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
+def test_the_ledger_has_no_findings_after_every_step(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
     model = ScheduleModel(spec, SCHEDULER)
 
     play(model, without_steps_back(steps))
@@ -97,7 +97,7 @@ def test_the_ledger_is_sound_after_every_step(spec: ScheduleSpec, steps: list[tu
 @pytest.mark.proves("T1", "T2", "T6")
 @given(specs(), STEPS)
 @settings(max_examples=200)
-def test_a_clock_that_is_set_back_costs_no_tick_and_doubles_none(
+def test_a_clock_that_is_set_back_loses_and_duplicates_no_tick(
     spec: ScheduleSpec, steps: list[tuple[str, object]]
 ) -> None:
     model = ScheduleModel(spec, SCHEDULER)
@@ -110,7 +110,7 @@ def test_a_clock_that_is_set_back_costs_no_tick_and_doubles_none(
 @pytest.mark.proves("T1", "T2", "T3", "T9")
 @given(specs(), STEPS)
 @settings(max_examples=200)
-def test_nothing_is_lost_and_nothing_invented_in_the_end(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
+def test_no_tick_is_lost_or_invented(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
     model = ScheduleModel(spec, SCHEDULER)
     play(model, steps)
 
@@ -121,7 +121,7 @@ def test_nothing_is_lost_and_nothing_invented_in_the_end(spec: ScheduleSpec, ste
 
 @given(specs(), STEPS)
 @settings(max_examples=200)
-def test_a_schedule_wakes_for_everything_it_has_planned(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
+def test_a_schedule_wakes_for_every_planned_tick(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
     model = ScheduleModel(spec, SCHEDULER)
     play(model, without_steps_back(steps))
     if model.schedule.paused_at is not None:

@@ -1,4 +1,4 @@
-"""What a gate decides about what it sees."""
+"""The decisions of a gate."""
 
 from datetime import UTC, datetime
 from itertools import product
@@ -50,15 +50,15 @@ def test_a_gate_runs_when_every_dependency_is_met() -> None:
 
 @pytest.mark.proves("R0-15", "R0-16", "R0-20", "R0-21", "D10")
 @for_each(("on_missing", "on_dep_fail"), list(product(Action, Action)))
-def test_the_whole_table_of_policies(on_missing: Action, on_dep_fail: Action) -> None:
-    """Strongest wins: fail before skip before run."""
+def test_every_combination_of_gate_policies(on_missing: Action, on_dep_fail: Action) -> None:
+    """The strongest action wins: fail, then skip, then run."""
     strength = [Action.RUN, Action.SKIP, Action.FAIL]
-    asked = gate(on_missing=on_missing, on_dep_fail=on_dep_fail)
+    checked = gate(on_missing=on_missing, on_dep_fail=on_dep_fail)
     good, bad, none = ended(Status.SUCCESS), ended(Status.TIMEOUT), DependencyState(None)
 
-    assert decide(asked, {A: good, B: none}).action is on_missing
-    assert decide(asked, {A: bad, B: good}).action is on_dep_fail
-    assert decide(asked, {A: bad, B: none}).action is max(on_missing, on_dep_fail, key=strength.index)
+    assert decide(checked, {A: good, B: none}).action is on_missing
+    assert decide(checked, {A: bad, B: good}).action is on_dep_fail
+    assert decide(checked, {A: bad, B: none}).action is max(on_missing, on_dep_fail, key=strength.index)
 
 
 @pytest.mark.parametrize(
@@ -72,16 +72,16 @@ def test_the_whole_table_of_policies(on_missing: Action, on_dep_fail: Action) ->
         Status.SKIPPED: Verdict.MISSING,
     }.items(),
 )
-def test_what_each_ending_counts_as(status: Status, verdict: Verdict) -> None:
+def test_what_each_status_counts_as_for_a_gate(status: Status, verdict: Verdict) -> None:
     assert verdict_on(GATE, ended(status)) is verdict
 
 
-def test_partial_counts_as_failed_where_that_is_asked_for() -> None:
+def test_partial_counts_as_failed_if_the_gate_says_so() -> None:
     assert verdict_on(gate(partial_counts_as="failed"), ended(Status.PARTIAL)) is Verdict.FAILED
 
 
 @given(st.sampled_from(sorted(TERMINAL)), st.sampled_from(Action), st.sampled_from(Action))
-def test_a_decision_names_its_reason_exactly_when_something_is_not_met(
+def test_a_decision_has_a_reason_exactly_when_a_dependency_is_not_met(
     status: Status, on_missing: Action, on_dep_fail: Action
 ) -> None:
     decision = decide(
@@ -93,7 +93,7 @@ def test_a_decision_names_its_reason_exactly_when_something_is_not_met(
         assert "a (" in decision.explanation
 
 
-def test_a_failure_is_told_before_a_missing_run_when_both_ask_for_the_same() -> None:
+def test_a_failed_dependency_is_the_reason_before_a_missing_one() -> None:
     decision = decide(GATE, {A: DependencyState(None), B: ended(Status.FAILED)})
 
     assert decision == Decision(
@@ -109,11 +109,11 @@ def test_a_sliding_window_counts_from_the_planned_moment() -> None:
     assert window_of(gate(window=HOUR), NOON, None) == NOON - HOUR
 
 
-def test_since_my_last_success_begins_there_and_slides_until_there_is_one() -> None:
-    asked = gate(window=HOUR, window_kind=WindowKind.LAST_SUCCESS)
+def test_the_window_since_the_last_success_slides_until_there_is_one() -> None:
+    checked = gate(window=HOUR, window_kind=WindowKind.LAST_SUCCESS)
 
-    assert window_of(asked, NOON, Instant(NOON - 5 * DAY)) == NOON - 5 * DAY
-    assert window_of(asked, NOON, None) == NOON - HOUR
+    assert window_of(checked, NOON, Instant(NOON - 5 * DAY)) == NOON - 5 * DAY
+    assert window_of(checked, NOON, None) == NOON - HOUR
 
 
 @pytest.mark.parametrize(
@@ -127,33 +127,33 @@ def test_since_my_last_success_begins_there_and_slides_until_there_is_one() -> N
     ],
 )
 def test_the_local_day_begins_at_its_first_instant(zone: str, planned: str, begun: str) -> None:
-    """Cairo's clock jumps over midnight, Havana has it twice."""
-    asked = gate(window_kind=WindowKind.LOCAL_DAY, timezone=zone)
+    """In Cairo a clock change skips midnight, in Havana one repeats it."""
+    checked = gate(window_kind=WindowKind.LOCAL_DAY, timezone=zone)
 
-    after = window_of(asked, from_datetime(datetime.fromisoformat(planned)), None)
+    after = window_of(checked, from_datetime(datetime.fromisoformat(planned)), None)
 
     assert to_iso(Instant(after + 1)) == begun
 
 
-def test_a_gate_waits_only_while_somebody_who_is_not_met_is_expected_and_there_is_time() -> None:
-    asked = gate(wait=MINUTE)
+def test_a_gate_waits_only_while_an_unmet_dependency_is_expected_and_wait_has_not_passed() -> None:
+    checked = gate(wait=MINUTE)
     busy = {A: DependencyState(None, is_expected=True), B: ended(Status.SUCCESS)}
     again = {A: DependencyState(End(RunId("r"), Status.SUCCESS, NOON), is_expected=True), B: ended(Status.SUCCESS)}
 
-    assert waits(asked, busy, NOON, NOON)
-    assert not waits(asked, busy, NOON, Instant(NOON + MINUTE))
-    assert not waits(asked, again, NOON, NOON)
-    assert not waits(asked, {A: DependencyState(None), B: ended(Status.SUCCESS)}, NOON, NOON)
+    assert waits(checked, busy, NOON, NOON)
+    assert not waits(checked, busy, NOON, Instant(NOON + MINUTE))
+    assert not waits(checked, again, NOON, NOON)
+    assert not waits(checked, {A: DependencyState(None), B: ended(Status.SUCCESS)}, NOON, NOON)
     assert not waits(GATE, busy, NOON, NOON)
 
 
 @pytest.mark.proves("R0-74")
-def test_a_gate_that_has_declined_does_not_look_again_before_its_cooldown_is_over() -> None:
-    asked = gate(cooldown=HOUR)
+def test_a_gate_that_has_declined_declines_until_its_cooldown_ends() -> None:
+    checked = gate(cooldown=HOUR)
 
-    assert cooling(asked, Instant(NOON - HOUR + 1), NOON)
-    assert not cooling(asked, Instant(NOON - HOUR), NOON)
-    assert not cooling(asked, None, NOON)
+    assert cooling(checked, Instant(NOON - HOUR + 1), NOON)
+    assert not cooling(checked, Instant(NOON - HOUR), NOON)
+    assert not cooling(checked, None, NOON)
     assert not cooling(GATE, NOON, NOON)
 
 
@@ -169,6 +169,6 @@ def test_a_gate_that_has_declined_does_not_look_again_before_its_cooldown_is_ove
         (Gate(depends_on=(A,), cooldown=Millis(-1)), "cooldown"),
     ],
 )
-def test_a_gate_that_makes_no_sense_is_refused(wrong: Gate, complaint: str) -> None:
+def test_an_invalid_gate_is_refused(wrong: Gate, complaint: str) -> None:
     with pytest.raises(InvalidJob, match=complaint):
         wrong.check(JobId("me"))

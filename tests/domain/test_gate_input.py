@@ -56,12 +56,12 @@ def test_every_option_of_a_gate_is_read() -> None:
     )
 
 
-def test_one_dependency_needs_no_list() -> None:
+def test_a_single_dependency_need_not_be_a_list() -> None:
     assert gate(depends_on="backup") == Gate(depends_on=(BACKUP,))
 
 
 @for_each("name", [*(name for field in GATE for name in field.names if name != "depends_on"), "timezone"])
-def test_no_option_of_a_gate_means_anything_alone(name: str) -> None:
+def test_an_option_of_a_gate_without_depends_on_is_refused(name: str) -> None:
     with pytest.raises(InvalidJob, match=f"{name} means nothing without depends_on"):
         gate(**{name: VALUES.get(name, "UTC" if name == "timezone" else 5)})
 
@@ -80,7 +80,7 @@ def test_no_option_of_a_gate_means_anything_alone(name: str) -> None:
         ({"timezone": 1}, "timezone must be text, not a whole number", "quotes"),
     ],
 )
-def test_a_wrong_value_is_refused_with_the_name_of_the_option(wrong: dict[str, Any], message: str, hint: str) -> None:
+def test_an_invalid_option_of_a_gate_is_refused_with_its_name(wrong: dict[str, Any], message: str, hint: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         gate(**{"depends_on": ["backup"], **wrong})
 

@@ -1,4 +1,4 @@
-"""Ids sort as they were made."""
+"""Ids sort in order of their creation."""
 
 from itertools import count
 
@@ -25,7 +25,7 @@ def test_ids_sort_as_their_numbers(one: int, other: int) -> None:
 
 
 @given(st.lists(st.tuples(MOMENTS, st.integers(0, 5)), max_size=20), st.integers(0, (1 << 80) - 1))
-def test_ids_of_one_source_rise_whatever_the_clock_does(calls: list[tuple[Instant, int]], entropy: int) -> None:
+def test_ids_of_one_source_rise_even_if_the_clock_is_set_back(calls: list[tuple[Instant, int]], entropy: int) -> None:
     source = IdSource(lambda: entropy)
 
     made = [name for now, how_many in calls for name in source.batch(now, how_many)]
@@ -39,13 +39,13 @@ def test_ids_made_later_by_another_source_are_higher() -> None:
     assert first.make(Instant(1_000)) < second.make(Instant(1_001))
 
 
-def test_entropy_beyond_its_bits_does_not_reach_the_time() -> None:
+def test_entropy_of_more_than_80_bits_does_not_change_the_time() -> None:
     plain, excessive = IdSource(lambda: 5), IdSource(lambda: (1 << 90) + 5)
 
     assert plain.make(Instant(1)) == excessive.make(Instant(1))
 
 
-def test_a_batch_has_as_many_ids_as_asked_for() -> None:
+def test_a_batch_has_the_requested_number_of_ids() -> None:
     source = IdSource(count(1).__next__)
 
     assert source.batch(Instant(1), 0) == []
@@ -66,5 +66,5 @@ def test_a_batch_has_as_many_ids_as_asked_for() -> None:
         "٠" * 26,
     ],
 )
-def test_other_texts_are_no_ids(text: str) -> None:
+def test_other_texts_are_not_ids(text: str) -> None:
     assert not is_id(text)

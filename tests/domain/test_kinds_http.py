@@ -1,4 +1,4 @@
-"""What an HTTP job can say, in which forms, and what is refused."""
+"""The fields of an HTTP job, their forms, and what is refused."""
 
 from typing import Any
 
@@ -45,18 +45,18 @@ def test_a_command_is_a_url_a_method_and_a_url_or_an_object(text: str, expected:
 @for_each(
     ("text", "complaint"),
     [
-        ("", "is no request"),
-        ("GET POST https://example.org", "is no request"),
-        ("G(T https://example.org", "is no request"),
+        ("", "is not a request"),
+        ("GET POST https://example.org", "is not a request"),
+        ("G(T https://example.org", "is not a request"),
         ("{", "is not JSON"),
         ('{"url": ' + "[" * 300 + "]" * 300 + "}", "is nested too deeply"),
         ('{"url": ' + "[" * 100_000, "is nested too deeply"),
         ("{}", "has no url"),
         ('{"url": "x", "methd": "GET"}', r"(?s)field 'methd'.*Did you mean \"method\""),
-        ('{"url": "https://x.example", "expect_status": "many"}', "names no status"),
+        ('{"url": "https://x.example", "expect_status": "many"}', "is not a status code"),
     ],
 )
-def test_a_command_that_says_no_request_is_refused(text: str, complaint: str) -> None:
+def test_a_command_that_is_not_a_request_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(InvalidJob, match=complaint):
         read_command(text)
 
@@ -75,13 +75,13 @@ def test_a_command_that_says_no_request_is_refused(text: str, complaint: str) ->
         (["200-299", "210-220"], [[200, 299]]),
     ],
 )
-def test_statuses_become_ranges_apart_and_ascending(value: object, expected: list[list[int]]) -> None:
+def test_status_codes_become_disjoint_ascending_ranges(value: object, expected: list[list[int]]) -> None:
     assert read_statuses(value) == expected
     assert read_statuses([f"{first}-{last}" for first, last in expected]) == expected
 
 
 @pytest.mark.parametrize("method", ["CONNECT", "connect", "TRACE", "Trace"])
-def test_methods_that_are_no_requests_are_refused_with_what_to_do_instead(method: str) -> None:
+def test_forbidden_methods_are_refused_with_an_alternative(method: str) -> None:
     with pytest.raises(InvalidJob, match=f"method {method.upper()} cannot be used by a job") as refused:
         a_spec(method=method)
 
@@ -89,14 +89,14 @@ def test_methods_that_are_no_requests_are_refused_with_what_to_do_instead(method
 
 
 @for_each("value", [99, 600, "299-200", "2x", "", [], None, True, 200.0, [[200, 299]], {"a": 1}, "-1"])
-def test_what_names_no_status_is_refused(value: object) -> None:
-    with pytest.raises(InvalidJob, match="names no status") as refused:
+def test_an_invalid_status_code_is_refused(value: object) -> None:
+    with pytest.raises(InvalidJob, match="is not a status code") as refused:
         read_statuses(value)
 
     assert refused.value.field == "expect_status"
 
 
-def test_expected_statuses_decide() -> None:
+def test_expected_status_codes_count_as_success() -> None:
     spec = a_spec(expect_status=read_statuses(["2xx", 404]))
 
     assert [spec.expects(status) for status in (199, 200, 299, 300, 404, 405)] == [
@@ -115,8 +115,8 @@ def test_expected_statuses_decide() -> None:
     [
         ({"url": "ftp://example.org"}, "url", "scheme"),
         ({"url": "http://"}, "url", "host"),
-        ({"method": "GET /"}, "method", "is not a word"),
-        ({"method": ""}, "method", "is not a word"),
+        ({"method": "GET /"}, "method", "is not a method name"),
+        ({"method": ""}, "method", "is not a method name"),
         ({"headers": {"A b": "c"}}, "headers", "cannot be the name"),
         ({"headers": {"": "c"}}, "headers", "cannot be the name"),
         ({"headers": {"A\r\nB": "c"}}, "headers", "cannot be the name"),
@@ -131,12 +131,12 @@ def test_expected_statuses_decide() -> None:
         ({"headers": {"A": "b", "a": "c"}}, "headers", "given twice"),
         ({"headers": {f"A{number}": "b" for number in range(101)}}, "headers", "more than 100"),
         ({"url": "http://u:p@x.example", "headers": {"authorization": "x"}}, "headers", "credentials"),
-        ({"body": "x", "json": {}}, "body", "both"),
+        ({"body": "x", "json": {}}, "body", "mutually exclusive"),
         ({"body": "ü" * (MAX_BYTES // 2 + 1)}, "body", "more than"),
         ({"body": "\ud800"}, "body", "not text"),
         ({"json": ["x" * MAX_BYTES]}, "json", "more than"),
         ({"json": float("nan")}, "json", "not JSON"),
-        ({"expect_status": [[200, 700]]}, "expect_status", "names no status"),
+        ({"expect_status": [[200, 700]]}, "expect_status", "is not a status code"),
         ({"expect_status": []}, "spec", "length"),
         ({"max_redirects": 6}, "spec", "max_redirects"),
         ({"output_cap": -1}, "spec", "output_cap"),
@@ -152,7 +152,7 @@ def test_a_request_that_cannot_be_sent_is_refused_when_it_is_defined(
     assert refused.value.field == field
 
 
-def test_certificates_are_verified_and_redirects_followed_unless_the_job_says_otherwise() -> None:
+def test_by_default_certificates_are_verified_and_redirects_followed() -> None:
     spec = a_spec()
 
     assert (spec.method, spec.verify, spec.follow, spec.max_redirects) == ("GET", True, True, 5)

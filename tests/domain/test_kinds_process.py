@@ -1,4 +1,4 @@
-"""What jobs that run as a process can say, and what is refused when they are defined."""
+"""The fields of jobs that run as a process, and what is refused."""
 
 import pytest
 
@@ -39,12 +39,12 @@ from tests.cases import for_each
     ],
 )
 @for_each(("kind", "words"), [("shell", {"command": "true"}), ("agent", {"prompt": "hello"})])
-def test_what_no_process_can_have_is_refused(kind: str, words: dict[str, object], field: dict[str, object]) -> None:
+def test_invalid_process_fields_are_refused(kind: str, words: dict[str, object], field: dict[str, object]) -> None:
     with pytest.raises(InvalidJob):
         check_spec(kind, {**words, **field})
 
 
-def test_everything_can_be_said_at_once() -> None:
+def test_all_fields_of_a_process_can_be_combined() -> None:
     limits = {"memory": 1 << 30, "cpu_sec": 60, "files": 64, "processes": 10, "file_size": 0, "core": 1024}
     process = {"env": {"A": "b"}, "working_dir": "/", "stdin": "", "user": "me", "umask": 0o77, "limits": limits}
 
@@ -54,14 +54,14 @@ def test_everything_can_be_said_at_once() -> None:
 
 @pytest.mark.parametrize("spec", [{"call": "shop.tasks:report"}, {"handler": "report"}], ids=str)
 @pytest.mark.parametrize("mode", ["none", "json"])
-def test_a_function_returns_its_output_and_cannot_name_another(spec: dict[str, object], mode: str) -> None:
+def test_a_python_job_cannot_have_an_output_mode(spec: dict[str, object], mode: str) -> None:
     with pytest.raises(InvalidJob, match="unknown field `output`"):
         check_spec("python", {**spec, "output": mode})
 
 
 @pytest.mark.parametrize("args", [{"model": 7}, {"bare": "yes"}, {"extra_args": "--one"}, {"model": ""}], ids=str)
 def test_an_argument_of_another_type_is_refused(args: dict[str, object]) -> None:
-    with pytest.raises(InvalidJob, match="this is no agent job"):
+    with pytest.raises(InvalidJob, match="not a valid agent job"):
         check_spec("agent", {"prompt": "hello", **args})
 
 
@@ -71,12 +71,12 @@ def test_an_empty_prompt_is_refused() -> None:
 
 
 @pytest.mark.parametrize("words", [{"command": "echo a\0b"}, {"argv": ["echo", "a\0b"]}], ids=str)
-def test_a_command_that_no_process_can_be_given_is_refused(words: dict[str, object]) -> None:
-    with pytest.raises(InvalidJob, match="holds the character NUL"):
+def test_a_command_with_a_nul_character_is_refused(words: dict[str, object]) -> None:
+    with pytest.raises(InvalidJob, match="contains a NUL character"):
         check_spec("shell", words)
 
 
-def test_what_a_process_reads_may_be_anything() -> None:
+def test_stdin_may_contain_nul_characters() -> None:
     check_spec("shell", {"command": "cat", "stdin": "a\0b"})
 
 

@@ -1,4 +1,4 @@
-"""Who gets the free places."""
+"""Which waiting runs get free slots."""
 
 from collections import Counter
 
@@ -16,23 +16,23 @@ WAITERS = st.lists(st.lists(st.sampled_from(KEYS), unique=True, max_size=3), max
 ROOM = st.fixed_dictionaries({key: st.integers(-1, 4) for key in KEYS})
 
 
-def test_the_first_in_line_gets_the_place() -> None:
+def test_the_first_waiter_gets_the_slot() -> None:
     assert admit([Waiter("one", ("a",)), Waiter("two", ("a",))], {"a": 1}) == ["one"]
 
 
-def test_who_lacks_one_place_takes_none_and_lets_others_pass() -> None:
+def test_a_waiter_that_lacks_one_slot_takes_none_and_blocks_no_other() -> None:
     waiters = [Waiter("both", ("a", "b")), Waiter("one", ("a",))]
 
     assert admit(waiters, {"a": 1, "b": 0}) == ["one"]
 
 
-def test_who_needs_nothing_always_passes() -> None:
+def test_a_waiter_without_limits_is_always_admitted() -> None:
     assert admit([Waiter("free", ())], {}) == ["free"]
 
 
 @pytest.mark.proves("L10")
 @given(WAITERS, ROOM)
-def test_no_key_gets_more_than_it_has_room_for(waiters: list[Waiter], room: dict[str, int]) -> None:
+def test_no_key_admits_more_runs_than_its_capacity(waiters: list[Waiter], room: dict[str, int]) -> None:
     left = dict(room)
 
     admitted = set(admit(waiters, left))
@@ -43,7 +43,7 @@ def test_no_key_gets_more_than_it_has_room_for(waiters: list[Waiter], room: dict
 
 
 @given(WAITERS, ROOM)
-def test_nobody_waits_who_could_pass(waiters: list[Waiter], room: dict[str, int]) -> None:
+def test_no_waiter_waits_that_could_be_admitted(waiters: list[Waiter], room: dict[str, int]) -> None:
     left = dict(room)
     admitted = set(admit(waiters, left))
 
@@ -53,14 +53,14 @@ def test_nobody_waits_who_could_pass(waiters: list[Waiter], room: dict[str, int]
     assert admit(waiting, left) == []
 
 
-def test_keys_of_jobs_names_and_schedules_never_meet() -> None:
+def test_keys_of_jobs_names_and_schedules_never_collide() -> None:
     keys = {job_limit(JobId("x"), 1).key, keyed_limit("x", 1).key, overlap_key(ScheduleUid("x"))}
 
     assert len(keys) == 3
     assert job_limit(JobId("x"), 7) == Limit("job:x", 7)
 
 
-def test_an_overlap_key_is_told_from_the_keys_of_limits() -> None:
+def test_an_overlap_key_is_distinguished_from_keys_of_limits() -> None:
     assert is_overlap_key(overlap_key(ScheduleUid("x")))
     assert not is_overlap_key(job_limit(JobId("tick:x"), 1).key)
     assert not is_overlap_key(keyed_limit("tick:x", 1).key)

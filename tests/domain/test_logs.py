@@ -1,4 +1,4 @@
-"""How the end of a log is told."""
+"""How a log ends."""
 
 import pytest
 
@@ -17,11 +17,11 @@ def chunks(*pieces: tuple[Stream, bytes], first: int = 0) -> list[LogChunk]:
 
 
 @pytest.mark.parametrize("closing", [Closing(), Closing(9_000, 4_000), Closing(1, 0)])
-def test_a_closing_line_says_what_it_was_made_from(closing: Closing) -> None:
+def test_a_closing_line_can_be_read_back(closing: Closing) -> None:
     assert read_closing(a_chunk(CLAIM, 0, closing_line(closing), "meta")) == closing
 
 
-def test_what_was_counted_and_is_all_there_is_complete() -> None:
+def test_a_counted_log_with_all_bytes_is_complete() -> None:
     assert closing_line(Closing(5, 5)) == COMPLETE
 
 
@@ -31,7 +31,7 @@ def test_a_job_cannot_forge_a_closing_line(stream: Stream) -> None:
     assert read_closing(a_chunk(CLAIM, 0, COMPLETE, stream)) is None
 
 
-def test_other_notes_are_no_closing_lines() -> None:
+def test_other_meta_lines_are_not_closing_lines() -> None:
     assert read_closing(a_chunk(CLAIM, 0, b"the end of log: complete\n", "meta")) is None
     assert read_closing(a_chunk(CLAIM, 0, COMPLETE + COMPLETE, "meta")) is None
 
@@ -56,9 +56,7 @@ JUDGEMENTS: list[tuple[str, list[LogChunk], dict[str, object], LogEnd]] = [
 
 
 @for_each(("case", "found", "facts", "end"), JUDGEMENTS)
-def test_the_end_of_a_log_is_one_of_five(
-    case: str, found: list[LogChunk], facts: dict[str, object], end: LogEnd
-) -> None:
+def test_a_log_has_one_of_five_states(case: str, found: list[LogChunk], facts: dict[str, object], end: LogEnd) -> None:
     known: dict[str, object] = {"is_over": True, "was_lost": False, "ended_at": NOW, "kept_from": None}
 
     assert log_end(found, **{**known, **facts}) == end  # type: ignore[arg-type]

@@ -193,7 +193,7 @@ def test_an_error_of_a_job_names_the_option_as_it_was_written(given: dict[str, A
         ({"interval": 0.5}, "interval must be a whole number of seconds, at least 1, not 0.5"),
         ({"at": datetime(2030, 1, 1)}, "at 2030-01-01T00:00:00 has no timezone"),
         ({"at": datetime(1950, 1, 1, tzinfo=UTC)}, "at 1950-01-01T00:00:00+00:00 is not between 1970 and 9999"),
-        ({"every": "5m", "timeout": "30s"}, "option 'timeout' does not exist"),
+        ({"every": "5m", "timout": "30s"}, "option 'timout' does not exist"),
     ],
 )
 def test_an_error_of_a_schedule_names_the_option_as_it_was_written(given: dict[str, Any], message: str) -> None:
@@ -203,11 +203,23 @@ def test_an_error_of_a_schedule_names_the_option_as_it_was_written(given: dict[s
     assert refused.value.message == message
 
 
-def test_the_option_of_a_job_in_a_schedule_is_told_where_it_belongs() -> None:
+def test_a_schedule_has_options_for_its_runs() -> None:
+    spec = schedule(every="5m", overlap="queue", timeout="30s", retries=2)
+
+    assert spec.options == {"timeout": 30_000, "retry": {"retries": 2}}
+
+
+def test_the_description_of_a_job_in_a_schedule_is_refused_with_its_owner() -> None:
     with pytest.raises(InvalidSchedule) as refused:
-        schedule(every="5m", overlap="queue", timeout="30s")
+        schedule(every="5m", description="nightly")
 
     assert refused.value.hint == "It is an option of a job."
+
+
+async def test_options_of_a_schedule_of_a_workflow_are_refused(tmp_path: Path) -> None:
+    async with Foliot(f"sqlite:///{tmp_path}/foliot.db") as app:
+        with pytest.raises(InvalidInput, match="a schedule of a workflow cannot have the option timeout"):
+            await app.schedules.upsert("s", workflow_id="etl", every=10, timeout=5)
 
 
 async def test_an_error_of_a_stored_schedule_names_the_option_as_it_was_written(tmp_path: Path) -> None:
@@ -217,7 +229,7 @@ async def test_an_error_of_a_stored_schedule_names_the_option_as_it_was_written(
 
 
 def test_every_option_of_a_schedule_can_be_left_out_with_none() -> None:
-    nothing = {field.name: None for field in SCHEDULE_CALL if field.name != "cron"}
+    nothing = {field.name: None for field in SCHEDULE_CALL if field.name != "cron" and not field.takes_none}
 
     assert schedule(cron="@daily", **nothing) == schedule(cron="@daily")
 

@@ -1,4 +1,4 @@
-"""The policy blocks what is not public, except for what the operator allows."""
+"""The outbound policy blocks addresses that are not public, except those that the operator allows."""
 
 from collections.abc import Sequence
 from ipaddress import ip_address
@@ -20,15 +20,15 @@ def judged(policy: OutboundPolicy, url: str, addresses: Sequence[str]) -> Addres
 
 @pytest.mark.proves("Z22")
 @pytest.mark.parametrize("addresses", [["10.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["2606::1", "::ffff:10.0.0.1"]])
-def test_one_private_answer_is_enough(addresses: list[str]) -> None:
+def test_one_private_address_blocks_the_name(addresses: list[str]) -> None:
     assert judged(BLOCKING, "http://example.org/", addresses) is AddressClass.PRIVATE
 
 
-def test_public_answers_pass() -> None:
+def test_public_addresses_are_allowed() -> None:
     assert judged(BLOCKING, "http://example.org/", ["8.8.8.8", "2606::1"]) is None
 
 
-def test_without_blocking_everything_passes() -> None:
+def test_without_blocking_every_address_is_allowed() -> None:
     assert judged(OPEN, "http://localhost/", ["127.0.0.1", "169.254.169.254"]) is None
 
 
@@ -53,13 +53,13 @@ def test_without_blocking_everything_passes() -> None:
         ("0x7f.1", "http://localhost/", "127.0.0.1", True),
     ],
 )
-def test_only_what_is_allowed_passes(allowed: str, url: str, address: str, passes: bool) -> None:
+def test_only_allowed_private_targets_pass(allowed: str, url: str, address: str, passes: bool) -> None:
     policy = OutboundPolicy.of(block_private=True, allow=[allowed])
 
     assert (judged(policy, url, [address]) is None) is passes
 
 
-def test_an_allowed_network_does_not_excuse_another_answer() -> None:
+def test_an_allowed_network_does_not_allow_other_addresses_of_a_name() -> None:
     policy = OutboundPolicy.of(block_private=True, allow=["10.0.0.0/8"])
 
     assert judged(policy, "http://a.example/", ["10.0.0.1", "127.0.0.1"]) is AddressClass.LOOPBACK

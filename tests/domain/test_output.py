@@ -1,4 +1,4 @@
-"""What bytes can be the output of a job."""
+"""Which bytes are accepted as the output of a job."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def refusal_of(data: bytes, mode: str = "json") -> str:
         (b"a\xff\0", b'"a\\\\xff\\u0000"'),
     ],
 )
-def test_text_is_kept_without_the_line_break_that_ends_it(data: bytes, output: bytes) -> None:
+def test_the_final_line_break_of_text_output_is_removed(data: bytes, output: bytes) -> None:
     assert read_output("text", data) == output
 
 
@@ -42,11 +42,11 @@ def test_text_is_kept_without_the_line_break_that_ends_it(data: bytes, output: b
     ],
 )
 @for_each("mode", ["json", "file"])
-def test_json_is_kept_as_the_value_it_is(mode: str, data: bytes, output: bytes) -> None:
+def test_json_output_is_stored_as_its_value(mode: str, data: bytes, output: bytes) -> None:
     assert read_output(mode, data) == output  # type: ignore[arg-type]
 
 
-def test_null_is_no_output() -> None:
+def test_json_null_is_no_output() -> None:
     assert read_output("json", b"null\n") is None
 
 
@@ -70,7 +70,7 @@ def test_null_is_no_output() -> None:
         (b"1" * 5000, "limit"),
     ],
 )
-def test_what_is_not_json_is_refused_with_the_place(data: bytes, fault: str) -> None:
+def test_output_that_is_not_json_is_refused_with_the_position(data: bytes, fault: str) -> None:
     message = refusal_of(data)
 
     assert message.startswith("the output is not JSON: ")
@@ -78,19 +78,19 @@ def test_what_is_not_json_is_refused_with_the_place(data: bytes, fault: str) -> 
 
 
 @pytest.mark.parametrize("data", [b"[" * 300 + b"]" * 300, b"[" * 100_000])
-def test_what_is_nested_too_deeply_is_refused(data: bytes) -> None:
+def test_output_that_is_nested_too_deeply_is_refused(data: bytes) -> None:
     assert refusal_of(data) == "the output is nested deeper than 200 levels"
 
 
-def test_many_keys_are_looked_through_in_one_go() -> None:
-    """Comparing each with each would take the better part of a minute."""
+def test_many_keys_are_checked_in_linear_time() -> None:
+    """A quadratic comparison would take nearly a minute."""
     many = b"{" + b"".join(b'"k%d":1,' % number for number in range(80_000)) + b'"k79999":1}'
 
     assert refusal_of(many).endswith("the key 'k79999' occurs twice")
 
 
 @pytest.mark.parametrize("mode", ["text", "json", "file"])
-def test_a_mebibyte_just_fits(mode: str) -> None:
+def test_an_output_of_one_mebibyte_is_accepted(mode: str) -> None:
     inner = b"x" * (MAX_BYTES - 2)
     given = inner if mode == "text" else b'"%s"' % inner
 
@@ -98,16 +98,16 @@ def test_a_mebibyte_just_fits(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["json", "file"])
-def test_a_byte_more_is_refused_also_where_it_is_only_a_space(mode: str) -> None:
+def test_an_output_of_more_than_one_mebibyte_is_refused_even_if_it_is_blank(mode: str) -> None:
     assert refusal_of(b" " + b'"%s"' % (b"x" * (MAX_BYTES - 2)), mode) == (
         "the output has 1048577 bytes, more than 1048576"
     )
 
 
 @pytest.mark.parametrize("data", [b"x" * (MAX_BYTES - 1), b"\xff" * (MAX_BYTES // 4), b"\1" * (MAX_BYTES // 4)])
-def test_text_is_measured_as_it_is_stored(data: bytes) -> None:
+def test_the_size_limit_applies_to_text_in_stored_form(data: bytes) -> None:
     assert refusal_of(data, "text").endswith("more than 1048576")
 
 
-def test_json_is_measured_as_it_is_stored_as_well() -> None:
+def test_the_size_limit_applies_to_json_in_stored_form() -> None:
     assert refusal_of(b"[" + b"1e15," * 200_000 + b"1]").endswith("more than 1048576")

@@ -1,4 +1,4 @@
-"""What people give a run, and what a function gives back."""
+"""The payload of a run, and the result of a function."""
 
 import math
 from collections import OrderedDict, namedtuple
@@ -15,7 +15,7 @@ from tests.cases import for_each
 
 
 class Word(str):
-    """Text of somebody's own, that shows itself differently."""
+    """A subclass of str with another representation."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class Share(float):
 
 
 class Scalar:
-    """A whole number as numerical libraries have them: no int, and as good as one."""
+    """An integer type like those of numerical libraries, which is not a subclass of int."""
 
     def __index__(self) -> int:
         return 7
@@ -72,7 +72,7 @@ PLAIN = [
 
 
 @for_each(("given", "kept"), PLAIN)
-def test_a_kind_of_text_or_number_is_text_or_a_number(given: Any, kept: Any) -> None:
+def test_subclasses_of_text_and_numbers_are_stored_as_text_and_numbers(given: Any, kept: Any) -> None:
     for encode in (encode_payload, encode_result):
         back = decode_payload(encode(given))
         assert (back, type(back)) == (kept, type(kept))
@@ -87,7 +87,7 @@ def test_a_kind_of_text_or_number_is_text_or_a_number(given: Any, kept: Any) -> 
         ({"at": datetime(2030, 1, 1, tzinfo=UTC)}, {"at": "2030-01-01T00:00:00Z"}),
     ],
 )
-def test_a_result_becomes_the_nearest_that_json_has(given: Any, kept: Any) -> None:
+def test_a_result_is_converted_to_the_closest_json_type(given: Any, kept: Any) -> None:
     assert decode_payload(encode_result(given)) == kept
     with pytest.raises(InvalidRun):
         encode_payload(given)
@@ -98,14 +98,14 @@ REFUSED = [math.nan, math.inf, Share("nan"), b"x", bytearray(b"x"), memoryview(b
 
 @for_each("wrapped", [lambda value: value, lambda value: [value], lambda value: Box([value])])
 @for_each("value", REFUSED)
-def test_what_json_has_nothing_near_is_refused_wherever_it_is_found(value: Any, wrapped: Any) -> None:
+def test_values_without_a_json_type_are_refused_at_any_depth(value: Any, wrapped: Any) -> None:
     for encode in (encode_payload, encode_result):
         with pytest.raises(InvalidRun, match="is not JSON"):
             encode(wrapped(value))
 
 
 @pytest.mark.parametrize("value", [{math.nan}, frozenset([b"x"]), Kind.ODD, {"deep": [Box(Box({b"x"}))]}])
-def test_neither_a_set_nor_an_enum_hides_it(value: Any) -> None:
+def test_values_without_a_json_type_are_refused_inside_sets_and_enums(value: Any) -> None:
     with pytest.raises(InvalidRun, match="is not JSON"):
         encode_result(value)
 
@@ -114,7 +114,7 @@ def test_neither_a_set_nor_an_enum_hides_it(value: Any) -> None:
 
 
 def nested(levels: int, around: Any = lambda value: [value]) -> Any:
-    """A value with so many lists, or what else `around` makes, around it."""
+    """Return a value nested in this many lists, or in what `around` makes."""
     value: Any = 1
     for _ in range(levels):
         value = around(value)
@@ -125,14 +125,14 @@ AROUND = [lambda value: [value], lambda value: {"a": value}, lambda value: [0, {
 
 
 @pytest.mark.parametrize("around", [*AROUND, lambda value: (value,)])
-def test_a_value_may_have_so_many_lists_and_objects_around_it_and_no_more(around: Any) -> None:
+def test_a_payload_nested_deeper_than_the_limit_is_refused(around: Any) -> None:
     for encode in (encode_payload, encode_result):
         assert encode(nested(MAX_LEVELS, around)) is not None
         with pytest.raises(InvalidRun, match=f"is nested deeper than {MAX_LEVELS} levels"):
             encode(nested(MAX_LEVELS + 1, around))
 
 
-def test_levels_are_counted_through_what_becomes_json() -> None:
+def test_levels_are_counted_after_conversion_to_json() -> None:
     assert encode_result([nested(MAX_LEVELS - 1, Box)]) is not None
     for deep in ([nested(MAX_LEVELS, Box)], nested(100_000), nested(100_000, Box)):
         with pytest.raises(InvalidRun, match=f"the output is nested deeper than {MAX_LEVELS} levels"):
@@ -140,7 +140,7 @@ def test_levels_are_counted_through_what_becomes_json() -> None:
 
 
 @pytest.mark.parametrize("around", AROUND)
-def test_the_depth_of_a_document_has_the_same_bound(around: Any) -> None:
+def test_check_depth_has_the_same_limit(around: Any) -> None:
     check_depth(nested(MAX_LEVELS, around))
 
     for levels in (MAX_LEVELS + 1, 100_000):

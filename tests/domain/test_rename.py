@@ -1,4 +1,4 @@
-"""What of a job's names changes when it gets another id."""
+"""Which names change when a job is renamed."""
 
 import pytest
 from hypothesis import given
@@ -44,7 +44,7 @@ A, B, C = JobId("a"), JobId("b"), JobId("c")
         ({A: C, B: C}, {A, B}, [(A, C)]),
     ],
 )
-def test_only_what_is_there_moves_and_only_to_where_nothing_is(
+def test_only_existing_jobs_are_renamed_and_only_to_free_ids(
     renames: dict[JobId, JobId], existing: set[JobId], done: list[tuple[JobId, JobId]]
 ) -> None:
     assert possible_renames(renames, existing) == done
@@ -54,7 +54,7 @@ names = st.sampled_from([JobId(name) for name in "abcdef"])
 
 
 @given(st.dictionaries(names, names), st.sets(names))
-def test_when_all_new_ids_exist_nothing_is_left_to_do_and_no_job_is_lost(
+def test_when_all_new_ids_exist_no_rename_is_left_and_no_job_is_lost(
     renames: dict[JobId, JobId], existing: set[JobId]
 ) -> None:
     after = set(existing)
@@ -71,11 +71,11 @@ def test_when_all_new_ids_exist_nothing_is_left_to_do_and_no_job_is_lost(
     ("name", "renamed"),
     [("a:default", "b:default"), ("a", "b"), ("a:x:y", "b:x:y"), ("ab:default", "ab:default"), ("nightly", "nightly")],
 )
-def test_a_schedule_named_after_its_job_is_named_after_it_again(name: str, renamed: str) -> None:
+def test_a_schedule_named_after_its_job_is_renamed_with_it(name: str, renamed: str) -> None:
     assert renamed_schedule_id(ScheduleId(name), Rename(A, B)) == renamed
 
 
-def test_a_renamed_schedule_draws_from_the_name_it_had_first() -> None:
+def test_a_renamed_schedule_keeps_the_seed_of_its_first_id() -> None:
     once = renamed_spec(every(60, job_id=A), ScheduleId("a:default"), Rename(A, B))
     twice = renamed_spec(once, ScheduleId("b:default"), Rename(B, C))
 
@@ -83,17 +83,17 @@ def test_a_renamed_schedule_draws_from_the_name_it_had_first() -> None:
     assert (twice.job_id, twice.seed) == (C, "a:default")
 
 
-def test_a_schedule_that_keeps_its_name_draws_from_it() -> None:
+def test_a_schedule_that_keeps_its_id_has_no_seed() -> None:
     assert renamed_spec(cron("H * * * *", job_id=A), ScheduleId("nightly"), Rename(A, B)).seed == ""
 
 
-def test_the_limit_of_a_job_is_not_found_in_a_key_that_looks_like_it() -> None:
+def test_the_limit_prefix_of_a_job_matches_no_similar_key() -> None:
     assert limit_prefix(A) in '[["job:a",1]]'
     assert limit_prefix(A) not in '[["key:x\\"job:a",1],["key:[\\"job:a\\",",1],["job:ab",1]]'
 
 
 @pytest.mark.proves("T14")
-def test_a_tick_fires_with_the_jitter_of_the_name_its_schedule_had_first() -> None:
+def test_a_tick_has_the_jitter_of_the_first_id_of_its_schedule() -> None:
     spec = every(3_600, anchor=START, jitter=30 * MINUTE, jitter_mode=JitterMode.AFTER)
     before = a_due_schedule(spec, id=ScheduleId("a:default"))
     after = a_due_schedule(replace(spec, seed="a:default"), id=ScheduleId("b:default"))
@@ -112,7 +112,7 @@ def gated(*names: JobId) -> JobSpec:
     return JobSpec(kind="shell", gate=Gate(depends_on=names, cooldown=MINUTE))
 
 
-def test_all_who_name_jobs_are_given_their_new_ids_at_once() -> None:
+def test_definitions_that_name_renamed_jobs_get_all_new_ids() -> None:
     spec = WorkflowSpec(steps=(Step(name="x", job=A), Step(name="y", job=B), Step(name="z", definition=gated(B, A))))
 
     renamed = renamed_workflow("etl", spec, HANDED_ON)
@@ -123,7 +123,7 @@ def test_all_who_name_jobs_are_given_their_new_ids_at_once() -> None:
     assert renamed_job(replace(gated(A, B), leads="b"), HANDED_ON) == replace(gated(B, C), leads="c")
 
 
-def test_who_names_others_stays_as_it_was() -> None:
+def test_definitions_that_name_other_jobs_are_unchanged() -> None:
     spec = WorkflowSpec(steps=(Step(name="a", job=JobId("x")), Step(name="b", after=(Edge(parent="a"),))))
 
     assert renamed_workflow("etl", spec, HANDED_ON) == spec
@@ -131,15 +131,15 @@ def test_who_names_others_stays_as_it_was() -> None:
     assert renamed_job(JobSpec(kind="shell"), HANDED_ON) == JobSpec(kind="shell")
 
 
-def test_where_steps_are_jobs_they_get_their_names() -> None:
-    """Edges between jobs are kept so; the steps of any other workflow are called as somebody has called them."""
+def test_steps_of_the_dependency_workflow_are_renamed_with_their_jobs() -> None:
+    """Only the workflow of dependencies names its steps after jobs; names of other steps are chosen by users."""
     spec = write_edges({A: (Edge(parent="b"), Edge(parent="x"))})
 
     assert read_edges(renamed_workflow(EDGES, spec, HANDED_ON)) == {B: (Edge(parent="c"), Edge(parent="x"))}
     assert read_edges(renamed_workflow("after:x", spec, HANDED_ON)) == read_edges(spec)
 
 
-def test_a_definition_names_what_its_gate_depends_on_and_the_workflow_that_it_leads() -> None:
+def test_a_definition_names_the_dependencies_of_its_gate_and_the_workflow_that_it_leads() -> None:
     spec = JobSpec(kind="shell", gate=Gate(depends_on=(JobId("a"), JobId("b"))), leads="after:c")
 
     assert jobs_named_by_job(spec) == {"a", "b", "after:c"}

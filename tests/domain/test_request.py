@@ -1,4 +1,4 @@
-"""What a redirect makes of a request."""
+"""The request that follows from a redirect."""
 
 import pytest
 
@@ -27,21 +27,21 @@ def a_post(**headers: str) -> Request:
         (301, "HEAD", "HEAD"), (303, "HEAD", "HEAD"), (303, "GET", "GET"), (307, "GET", "GET"),
     ],
 )  # fmt: skip
-def test_the_method_changes_as_the_status_says(status: int, method: str, expected: str) -> None:
+def test_the_status_of_a_redirect_decides_about_the_method(status: int, method: str, expected: str) -> None:
     assert redirected(Request(method, HERE), status, THERE).method == expected
 
 
-def test_what_becomes_a_get_loses_its_body() -> None:
+def test_a_redirect_that_becomes_a_get_has_no_body() -> None:
     following = redirected(a_post(Accept="x"), 303, THERE)
 
     assert (following.body, dict(following.headers)) == (None, {"Accept": "x"})
 
 
-def test_what_stays_a_post_keeps_its_body() -> None:
+def test_a_redirect_that_stays_a_post_keeps_its_body() -> None:
     assert redirected(a_post(), 307, THERE).body == b"body"
 
 
-def test_within_an_origin_headers_and_credentials_go_on() -> None:
+def test_a_redirect_within_an_origin_keeps_headers_and_credentials() -> None:
     following = redirected(a_post(Authorization="x"), 307, THERE)
 
     assert following.headers["Authorization"] == "x"
@@ -50,7 +50,7 @@ def test_within_an_origin_headers_and_credentials_go_on() -> None:
 
 @pytest.mark.proves("Z23")
 @pytest.mark.parametrize("url", ELSEWHERE, ids=str)
-def test_another_origin_gets_no_secrets(url: object) -> None:
+def test_a_redirect_to_another_origin_gets_no_secrets(url: object) -> None:
     given = {"authorization": "x", "Cookie": "x", "X-Api-Key": "x", "Accept": "y", "Foliot-Run-Id": "r"}
 
     following = redirected(a_post(**given), 307, url)  # type: ignore[arg-type]
@@ -59,7 +59,7 @@ def test_another_origin_gets_no_secrets(url: object) -> None:
     assert following.url.credentials is None
 
 
-def test_secrets_do_not_come_back_with_the_first_origin() -> None:
+def test_a_redirect_back_to_the_first_origin_gets_no_secrets() -> None:
     away = redirected(a_post(Authorization="x"), 307, ELSEWHERE[0])
 
     back = redirected(away, 307, THERE)
@@ -74,7 +74,7 @@ def test_credentials_in_a_redirect_are_not_used() -> None:
     assert following.url.credentials is None
 
 
-def test_defaults_give_way_to_headers_however_they_are_spelled() -> None:
+def test_given_headers_replace_defaults_regardless_of_case() -> None:
     assert defaulted({"user-AGENT": "mine"}, {"User-Agent": "ours", "Accept": "x"}) == {
         "user-AGENT": "mine",
         "Accept": "x",

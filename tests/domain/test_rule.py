@@ -1,4 +1,4 @@
-"""The kinds of rule behind one face: next, previous, count and between tell the same story."""
+"""All kinds of rules: next, previous, count and between agree with each other."""
 
 import pytest
 from hypothesis import given
@@ -44,7 +44,7 @@ def test_previous_is_the_inverse_of_next(rule: Rule, moment: Instant) -> None:
 
 
 @given(RULES, MOMENTS, st.integers(0, 3_600_000))
-def test_between_counts_what_count_counts(rule: Rule, first: Instant, span: int) -> None:
+def test_between_and_count_agree(rule: Rule, first: Instant, span: int) -> None:
     last = Instant(first + span)
 
     moments = rule.between(first, last, 10_000)
@@ -55,7 +55,7 @@ def test_between_counts_what_count_counts(rule: Rule, first: Instant, span: int)
 
 
 @given(RULES, MOMENTS, st.integers(0, 3_600_000))
-def test_between_is_what_next_walks_through(rule: Rule, first: Instant, span: int) -> None:
+def test_between_and_next_agree(rule: Rule, first: Instant, span: int) -> None:
     last, walked = Instant(first + span), []
     moment = rule.next(Instant(first - 1))
     while moment is not None and moment <= last:
@@ -66,7 +66,7 @@ def test_between_is_what_next_walks_through(rule: Rule, first: Instant, span: in
 
 
 @given(RULES, MOMENTS, st.integers(0, 5))
-def test_between_stops_at_its_limit_with_the_earliest(rule: Rule, first: Instant, limit: int) -> None:
+def test_between_returns_the_earliest_moments_up_to_its_limit(rule: Rule, first: Instant, limit: int) -> None:
     last = Instant(first + 3_600_000)
 
     assert rule.between(first, last, limit) == rule.between(first, last, 10_000)[:limit]
@@ -74,7 +74,7 @@ def test_between_stops_at_its_limit_with_the_earliest(rule: Rule, first: Instant
 
 @pytest.mark.proves("R1-14")
 @given(STEPS, MOMENTS, st.integers(0, 10_000))
-def test_an_interval_never_drifts(step: Millis, anchor: Instant, index: int) -> None:
+def test_a_late_fire_does_not_shift_an_interval(step: Millis, anchor: Instant, index: int) -> None:
     rule = Every(step, anchor)
 
     assert rule.next(Instant(anchor + index * step)) == anchor + (index + 1) * step
@@ -91,14 +91,14 @@ def test_an_interval_has_no_moment_before_its_anchor(step: Millis, anchor: Insta
 
 
 @pytest.mark.proves("R1-13")
-def test_one_moment_happens_once() -> None:
+def test_a_once_rule_has_one_moment() -> None:
     rule = Once(START)
 
     assert (rule.next(Instant(START - 1)), rule.next(START)) == (START, None)
     assert (rule.previous(START), rule.previous(Instant(START + 1))) == (None, START)
 
 
-def test_a_span_that_ends_before_it_begins_holds_nothing() -> None:
+def test_a_period_that_ends_before_it_begins_has_no_moments() -> None:
     for rule in (NEVER, Once(START), Every(SECOND, START), rule_of(cron("* * * * *"), NIGHTLY)):
         assert rule.count(Instant(START + 1), START) == 0
         assert rule.between(Instant(START + 1), START, 10) == []

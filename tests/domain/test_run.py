@@ -50,12 +50,12 @@ def test_a_success_ends_the_run() -> None:
 
 
 @pytest.mark.proves("R1-33")
-def test_without_retries_the_first_failure_is_the_end() -> None:
+def test_without_retries_the_first_failure_ends_the_run() -> None:
     assert verdict_of(FIRST, BROKEN, Options()) == Ended(Status.FAILED, Reason.EXIT_CODE, "exit code 1", 1)
 
 
 @pytest.mark.proves("R1-31")
-def test_a_failure_with_retries_left_is_tried_again() -> None:
+def test_a_failure_with_retries_left_is_retried() -> None:
     verdict = verdict_of(FIRST, BROKEN, with_retries(1, 5_000))
 
     assert verdict == Again(Millis(5_000), Status.FAILED, Reason.EXIT_CODE, "exit code 1", 1)
@@ -63,13 +63,13 @@ def test_a_failure_with_retries_left_is_tried_again() -> None:
 
 @pytest.mark.proves("R1-33", "S3")
 @given(st.integers(0, 20))
-def test_a_run_that_always_fails_is_tried_once_more_than_its_retries(retries: int) -> None:
+def test_a_run_that_always_fails_has_one_attempt_more_than_its_retries(retries: int) -> None:
     attempts = attempts_of([BROKEN] * 100, with_retries(retries, 0))
 
     assert attempts == retries + 1
 
 
-def test_the_pause_grows_with_the_failures() -> None:
+def test_the_retry_delay_grows_with_the_failures() -> None:
     options = with_retries(3, 1, 20, 300)
 
     verdicts = [verdict_of(AttemptedRun(RUN, attempt, 0), BROKEN, options) for attempt in (1, 2, 3, 4)]
@@ -78,7 +78,7 @@ def test_the_pause_grows_with_the_failures() -> None:
 
 
 @pytest.mark.proves("R1-32")
-def test_a_failure_that_no_retry_can_mend_is_the_end() -> None:
+def test_a_failure_that_is_not_retryable_ends_the_run() -> None:
     hopeless = Failure("no such handler", Reason.HANDLER_MISSING, retryable=False)
 
     assert verdict_of(FIRST, hopeless, with_retries(3)) == Ended(
@@ -86,7 +86,7 @@ def test_a_failure_that_no_retry_can_mend_is_the_end() -> None:
     )
 
 
-def test_a_timeout_is_tried_again_and_keeps_its_name() -> None:
+def test_a_timeout_is_retried_and_keeps_its_status() -> None:
     late = TimedOut("took too long")
 
     assert verdict_of(FIRST, late, Options()) == Ended(Status.TIMEOUT, Reason.TIMEOUT, "took too long")
@@ -97,7 +97,7 @@ def test_a_timeout_is_tried_again_and_keeps_its_name() -> None:
 @pytest.mark.proves("Z48")
 @pytest.mark.parametrize("outcome", [Failure("sent token=s3cret", Reason.EXCEPTION), TimedOut("sent token=s3cret")])
 @pytest.mark.parametrize("retries", [0, 1])
-def test_an_error_is_kept_without_what_may_be_a_secret(outcome: Failure | TimedOut, retries: int) -> None:
+def test_secrets_in_errors_are_masked(outcome: Failure | TimedOut, retries: int) -> None:
     verdict = verdict_of(FIRST, outcome, with_retries(retries, 0))
 
     assert isinstance(verdict, Ended | Again)
@@ -105,7 +105,7 @@ def test_an_error_is_kept_without_what_may_be_a_secret(outcome: Failure | TimedO
 
 
 @pytest.mark.proves("S9")
-def test_a_cancelled_attempt_is_not_tried_again() -> None:
+def test_a_cancelled_attempt_is_not_retried() -> None:
     assert verdict_of(FIRST, Cancelled(), with_retries(3)) == Ended(Status.CANCELLED, Reason.CANCELLED)
 
 
@@ -113,7 +113,7 @@ def test_an_interrupted_attempt_is_given_back() -> None:
     assert verdict_of(FIRST, Interrupted(), Options()) == GivenBack()
 
 
-def test_at_most_once_means_that_an_interrupted_attempt_is_the_end() -> None:
+def test_with_at_most_once_an_interrupted_attempt_ends_the_run() -> None:
     verdict = verdict_of(FIRST, Interrupted(), Options(delivery=Delivery.AT_MOST_ONCE))
 
     assert isinstance(verdict, Ended)
@@ -121,7 +121,7 @@ def test_at_most_once_means_that_an_interrupted_attempt_is_the_end() -> None:
 
 
 @pytest.mark.proves("Q5")
-def test_a_lost_attempt_is_tried_again_at_once_without_costing_a_retry() -> None:
+def test_a_lost_attempt_is_retried_immediately_without_using_a_retry() -> None:
     verdict = verdict_of(FIRST, Lost(), with_retries(0))
 
     assert isinstance(verdict, Again)
@@ -129,7 +129,7 @@ def test_a_lost_attempt_is_tried_again_at_once_without_costing_a_retry() -> None
 
 
 @pytest.mark.proves("Q5", "S9")
-def test_a_failure_after_a_lost_attempt_has_all_its_retries() -> None:
+def test_a_lost_attempt_uses_no_retries() -> None:
     after_a_loss = AttemptedRun(RUN, attempt=2, lost=1)
 
     assert isinstance(verdict_of(after_a_loss, BROKEN, with_retries(1, 5)), Again)
@@ -138,12 +138,12 @@ def test_a_failure_after_a_lost_attempt_has_all_its_retries() -> None:
 
 @pytest.mark.proves("Q5")
 @given(st.integers(0, 10))
-def test_a_run_that_kills_every_worker_ends_when_its_budget_is_spent(max_lost: int) -> None:
+def test_a_run_that_kills_every_worker_fails_when_its_lost_budget_is_used_up(max_lost: int) -> None:
     assert attempts_of([Lost()] * 100, Options(max_lost=max_lost)) == max_lost + 1
 
 
 @pytest.mark.proves("Q5")
-def test_at_most_once_means_that_a_lost_attempt_is_the_end() -> None:
+def test_with_at_most_once_a_lost_attempt_ends_the_run() -> None:
     verdict = verdict_of(FIRST, Lost(), Options(delivery=Delivery.AT_MOST_ONCE, max_lost=3))
 
     assert verdict == Ended(Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True)
@@ -151,7 +151,7 @@ def test_at_most_once_means_that_a_lost_attempt_is_the_end() -> None:
 
 @pytest.mark.proves("S3")
 @given(st.lists(st.sampled_from([BROKEN, Lost(), Interrupted()])), st.integers(0, 4), st.integers(0, 4))
-def test_the_two_budgets_are_kept_apart(
+def test_retries_and_lost_attempts_have_separate_budgets(
     outcomes: list[Failure | Lost | Interrupted], retries: int, max_lost: int
 ) -> None:
     options = Options(retry=Retry(retries=retries), max_lost=max_lost)
@@ -179,26 +179,26 @@ def test_the_two_budgets_are_kept_apart(
     ],
     ids=["success", "failure", "retry", "lost", "given back"],
 )
-def test_cancel_beats_retry_and_nothing_else(verdict: Verdict, cancelled: Verdict) -> None:
+def test_a_cancellation_replaces_retries_and_nothing_else(verdict: Verdict, cancelled: Verdict) -> None:
     assert apply_cancel(verdict) == cancelled
 
 
 @pytest.mark.proves("S1")
-def test_nothing_leaves_a_terminal_status() -> None:
+def test_a_terminal_status_never_changes() -> None:
     assert all(not MOVES[status] for status in TERMINAL)
     assert set(MOVES) == set(Status)
 
 
 @pytest.mark.proves("S1")
-def test_every_other_status_leads_to_an_end() -> None:
+def test_every_other_status_can_reach_a_terminal_one() -> None:
     for status in set(Status) - TERMINAL:
         assert MOVES[status] & TERMINAL
         assert status.is_terminal is False
 
 
 @pytest.mark.proves("S1")
-def test_nothing_is_skipped_that_is_being_cancelled() -> None:
-    """An execution whose steps were all skipped is skipped too, although it ran."""
+def test_a_run_that_is_being_cancelled_cannot_become_skipped() -> None:
+    """An execution whose steps were all skipped is skipped, although it ran."""
     skipped_from = {status for status in Status if Status.SKIPPED in MOVES[status]}
     assert skipped_from == {Status.SCHEDULED, Status.QUEUED, Status.RUNNING}
 
@@ -217,7 +217,7 @@ def test_nothing_is_skipped_that_is_being_cancelled() -> None:
         *((status.value, status) for status in Status),
     ],
 )
-def test_every_spelling_of_the_ancestors_is_understood(text: str, status: Status) -> None:
+def test_spellings_of_other_schedulers_are_accepted(text: str, status: Status) -> None:
     assert parse_status(text) is status
 
 
@@ -228,7 +228,7 @@ def test_a_status_that_does_not_exist_is_refused_with_a_near_match() -> None:
     assert refused.value.hint == 'Did you mean "success"?'
 
 
-def test_a_priority_is_a_head_start_of_so_many_minutes() -> None:
+def test_a_priority_moves_a_run_forward_by_minutes() -> None:
     patient, urgent = Instant(0), Instant(5 * MINUTE)
 
     assert rank(patient, 0) < rank(urgent, 4)
@@ -237,7 +237,7 @@ def test_a_priority_is_a_head_start_of_so_many_minutes() -> None:
 
 
 def attempts_of(outcomes: list[Failure | Lost | Interrupted] | list[Failure] | list[Lost], options: Options) -> int:
-    """How many attempts a run begins that meets these outcomes, those given back not counted."""
+    """Return the number of attempts of a run with these outcomes, without those given back."""
     attempt, lost = 0, 0
     for outcome in outcomes:
         match verdict_of(AttemptedRun(RUN, attempt + 1, lost), outcome, options):

@@ -1,4 +1,4 @@
-"""What people may write as a schedule, and what it means."""
+"""Specifications of schedules: what is valid, and what they mean."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     ],
 )
 @pytest.mark.proves("R4-13", "R4-14")
-def test_what_can_be_kept_is_accepted(spec: ScheduleSpec) -> None:
+def test_valid_schedules_are_accepted(spec: ScheduleSpec) -> None:
     check_schedule(canonical(spec, NIGHTLY), NIGHTLY, START)
 
 
@@ -77,7 +77,7 @@ def test_what_can_be_kept_is_accepted(spec: ScheduleSpec) -> None:
     ],
 )
 @pytest.mark.proves("R4-33", "R4-58")
-def test_what_cannot_be_kept_is_refused(spec: ScheduleSpec, field: str) -> None:
+def test_invalid_schedules_are_refused(spec: ScheduleSpec, field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         check_schedule(spec, NIGHTLY, START)
 
@@ -93,12 +93,12 @@ def test_a_zone_that_does_not_exist_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "x" * 201, "ü", "a\n"])
-def test_an_id_that_cannot_stand_in_a_path_is_refused(name: str) -> None:
+def test_an_id_with_special_characters_is_refused(name: str) -> None:
     with pytest.raises(InvalidSchedule):
         check_schedule(every(60), ScheduleId(name), START)
 
 
-def test_a_jitter_of_half_the_period_is_the_most() -> None:
+def test_jitter_is_at_most_half_of_the_period() -> None:
     with pytest.raises(InvalidSchedule) as refused:
         check_schedule(cron("*/10 * * * * *", jitter=6 * SECOND), NIGHTLY, START)
 
@@ -130,7 +130,7 @@ def test_an_edit_that_keeps_the_interval_keeps_its_grid() -> None:
     assert (kept.anchor, moved.anchor) == (START + 60_000, START + 31_000 + 90_000)
 
 
-def test_an_anchor_that_was_given_stays() -> None:
+def test_a_given_anchor_is_kept() -> None:
     assert anchored(every(60, anchor=Instant(7_000)), START).anchor == 7_000
 
 
@@ -145,7 +145,7 @@ def test_cron_text_that_is_an_interval_becomes_one() -> None:
     assert (spec.type, spec.expr) == (ScheduleType.INTERVAL, "90")
 
 
-def test_cron_text_that_only_people_fire_becomes_manual() -> None:
+def test_cron_text_without_times_becomes_manual() -> None:
     spec = canonical(cron("@triggered"), NIGHTLY)
 
     assert spec.type is ScheduleType.MANUAL
@@ -158,7 +158,7 @@ def test_other_cron_text_stays_as_it_is() -> None:
     assert canonical(spec, NIGHTLY) == spec
 
 
-def test_schedules_that_say_the_same_share_one_rule() -> None:
+def test_schedules_with_equal_expressions_share_one_rule() -> None:
     one, other = (rule_of(cron("*/5 * * * *"), ScheduleId(name)) for name in ("a", "b"))
 
     assert one is other
@@ -170,7 +170,7 @@ def test_a_hashed_field_depends_on_the_schedule() -> None:
     assert len(fires) > 5
 
 
-def test_refusals_are_errors_of_the_tree_with_a_hint() -> None:
+def test_refused_schedules_raise_invalid_input_with_a_hint() -> None:
     with pytest.raises(FoliotError) as refused:
         check_schedule(once(Instant(START - MINUTE)), NIGHTLY, START)
 

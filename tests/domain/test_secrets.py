@@ -1,4 +1,4 @@
-"""What of a definition nobody but the job sees."""
+"""Which values of a definition are masked."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def test_names_of_variables_and_headers_are_shown_and_their_values_are_not() -> 
 
 @pytest.mark.proves("Z48")
 @pytest.mark.parametrize(("given", "shown"), [("s3cret", "***"), ("", "***"), (None, None)])
-def test_what_is_read_or_sent_as_a_whole_is_not_shown(given: str | None, shown: str | None) -> None:
+def test_stdin_and_body_are_masked(given: str | None, shown: str | None) -> None:
     assert public_value("stdin", given) == shown
     assert public_value("body", given) == shown
 
@@ -69,7 +69,7 @@ def test_other_names_do_not_sound_like_secrets(name: str) -> None:
 
 
 @pytest.mark.proves("Z48")
-def test_what_sounds_like_a_secret_is_hidden_however_deep_it_is() -> None:
+def test_values_with_secret_names_are_masked_at_any_depth() -> None:
     given = {"to": ["a@b", {"password": {"is": "s3cret"}, "token": None}], "call": "https://u:s3cret@x.example/a"}
 
     assert public_document(given) == {
@@ -88,7 +88,7 @@ def test_what_sounds_like_a_secret_is_hidden_however_deep_it_is() -> None:
         ({"extra_args": ["-H", "Bearer s3cret"]}, {"extra_args": ["-H", "Bearer ***"]}),
     ],
 )
-def test_of_a_command_only_what_is_certainly_a_password_is_hidden(text: Any, shown: Any) -> None:
+def test_in_a_command_only_certain_passwords_are_masked(text: Any, shown: Any) -> None:
     assert public_value("command", text) == shown
 
 
@@ -103,7 +103,7 @@ def test_of_a_command_only_what_is_certainly_a_password_is_hidden(text: Any, sho
         ("retries", 3, False),
     ],
 )
-def test_what_was_hidden_is_told_from_other_stars(field: str, value: object, hidden: bool) -> None:
+def test_a_mask_is_distinguished_from_other_asterisks(field: str, value: object, hidden: bool) -> None:
     assert is_hidden(field, value) == hidden
 
 
@@ -118,7 +118,7 @@ def test_a_value_with_variables_in_it_is_shown_as_it_was_written() -> None:
 
 
 @pytest.mark.parametrize("field", ["url", "body", "json"])
-def test_a_difference_tells_no_secret(field: str) -> None:
+def test_a_difference_contains_no_secret(field: str) -> None:
     words = {"url": "https://ada:{}@shop.example", "body": "{}"}
     before, after = (
         JobSpec(kind="http", spec={field: {"token": word} if field == "json" else words[field].format(word)})
@@ -147,7 +147,7 @@ def test_a_difference_tells_no_secret(field: str) -> None:
         ('said="token=s3cret"', 'said="token=***'),
     ],
 )
-def test_an_error_is_told_without_secrets(error: str, public: str) -> None:
+def test_secrets_in_the_text_of_errors_are_masked(error: str, public: str) -> None:
     assert public_error(error) == public
     assert public_error(public) == public
 
@@ -163,11 +163,11 @@ def test_an_error_is_told_without_secrets(error: str, public: str) -> None:
         "primary-key=7",
     ],
 )
-def test_what_names_no_secret_is_told_as_it_is(error: str) -> None:
+def test_text_without_secrets_is_shown_unchanged(error: str) -> None:
     assert public_error(error) == error
 
 
 @pytest.mark.parametrize("part", ["a-", "token=", 'token="', "key", "'", "token \t", "Bearer "])
-def test_no_error_is_too_long_to_be_looked_through(part: str) -> None:
-    """Were the time to grow with the square of the length, this would not end."""
+def test_masking_a_long_error_is_fast(part: str) -> None:
+    """In quadratic time this test would not end."""
     assert len(public_error(part * 200_000)) <= 3 * len(part) * 200_000

@@ -1,4 +1,4 @@
-"""Keys and jitter of ticks: functions of the planned moment alone."""
+"""Keys and jitter of ticks, which depend on the planned moment alone."""
 
 import pytest
 from hypothesis import given
@@ -21,14 +21,14 @@ KEYS = st.builds(tick_key, st.text(max_size=20).map(ScheduleId), st.integers(0, 
 
 
 @pytest.mark.proves("R4-23")
-def test_the_key_is_the_one_of_the_specification() -> None:
+def test_the_idempotency_key_has_the_specified_form() -> None:
     key = tick_key(ScheduleId("sched-1"), START)
 
     assert key == "78c70fe49015728651a94b920a57a7237e431e6e213e17ef3a23e776747c814b"
 
 
 @pytest.mark.proves("R4-23")
-def test_the_key_knows_whole_seconds_only() -> None:
+def test_the_idempotency_key_uses_whole_seconds() -> None:
     assert tick_key(ScheduleId("a"), Instant(START + 999)) == tick_key(ScheduleId("a"), START)
     assert tick_key(ScheduleId("a"), Instant(START + SECOND)) != tick_key(ScheduleId("a"), START)
 
@@ -43,7 +43,7 @@ def test_a_range_has_no_key_of_its_own() -> None:
 
 
 @pytest.mark.proves("T15")
-def test_a_planned_tick_is_cancelled_where_it_was_planned() -> None:
+def test_a_planned_tick_of_a_deleted_schedule_is_cancelled() -> None:
     tick = PlannedTick(START, Instant(START + SECOND), 3).cancelled()
 
     assert (tick.scheduled_for, tick.until, tick.count) == (START, START, 1)
@@ -73,7 +73,7 @@ def test_the_offset_is_the_same_on_every_node_and_in_every_version() -> None:
 
 
 @pytest.mark.proves("R4-43")
-def test_the_bounds_of_the_jitter_belong_to_it() -> None:
+def test_the_bounds_of_the_jitter_are_included() -> None:
     keys = [tick_key(ScheduleId("a"), Instant(START + number * SECOND)) for number in range(100)]
 
     assert {jitter_offset(key, Millis(1), JitterMode.AROUND) for key in keys} == {-1, 0, 1}
@@ -98,6 +98,6 @@ def test_offsets_spread_evenly_around_the_moment() -> None:
 
 
 @pytest.mark.proves("T2")
-def test_every_outcome_and_every_reason_has_its_place_in_the_closed_list() -> None:
+def test_every_outcome_and_every_reason_is_in_the_table() -> None:
     assert set(REASONS) == set(TickOutcome)
     assert set().union(*REASONS.values()) == set(TickReason)

@@ -1,4 +1,4 @@
-"""Which moments a schedule has planned, through edits and pauses."""
+"""The planned moments of a schedule, across edits and pauses."""
 
 from itertools import pairwise
 
@@ -46,7 +46,7 @@ def timetables(draw: st.DrawFn) -> Timetable:
 
 
 @pytest.mark.proves("T15")
-def test_a_revision_rules_up_to_and_with_the_opening_of_the_next() -> None:
+def test_a_revision_applies_up_to_and_including_the_opening_of_the_next() -> None:
     revisions = (Revision(1, START, every(60, anchor=START)), Revision(2, minutes(3)[0], every(120, anchor=START)))
     timetable = Timetable(NIGHTLY, revisions)
 
@@ -55,14 +55,14 @@ def test_a_revision_rules_up_to_and_with_the_opening_of_the_next() -> None:
 
 
 @pytest.mark.proves("R4-15", "R4-16", "R4-63")
-def test_the_window_holds_its_own_edges() -> None:
+def test_start_at_and_end_at_are_included() -> None:
     spec = every(60, anchor=START, start_at=minutes(2)[0], end_at=minutes(4)[0])
     timetable = Timetable(NIGHTLY, (Revision(1, START, spec),))
 
     assert timetable.upcoming(START, 10) == minutes(2, 3, 4)
 
 
-def test_a_pause_holds_its_end_and_not_its_beginning() -> None:
+def test_a_pause_includes_its_end_and_not_its_beginning() -> None:
     pause = Pause(minutes(2)[0], minutes(4)[0])
     timetable = Timetable(NIGHTLY, (Revision(1, START, every(60, anchor=START)),), (pause,))
 
@@ -70,14 +70,14 @@ def test_a_pause_holds_its_end_and_not_its_beginning() -> None:
     assert [timetable.is_paused_at(moment) for moment in minutes(2, 3, 4, 5)] == [False, True, True, False]
 
 
-def test_a_moment_at_which_a_pause_begins_is_not_paused_wherever_one_looks_from() -> None:
+def test_the_moment_at_which_a_pause_begins_is_not_paused() -> None:
     pause = Pause(minutes(2)[0], minutes(4)[0])
     timetable = Timetable(NIGHTLY, (Revision(1, START, every(60, anchor=START)),), (pause,))
 
     assert timetable.upcoming(Instant(minutes(2)[0] - 1), 1) == minutes(2)
 
 
-def test_the_next_moment_counts_also_when_it_is_paused() -> None:
+def test_the_next_moment_may_be_paused() -> None:
     pause = Pause(START, None)
     timetable = Timetable(NIGHTLY, (Revision(1, START, every(60, anchor=START)),), (pause,))
 
@@ -85,7 +85,7 @@ def test_the_next_moment_counts_also_when_it_is_paused() -> None:
     assert timetable.upcoming(START, 3) == []
 
 
-def test_a_schedule_that_may_fire_early_looks_ahead() -> None:
+def test_stretches_of_a_schedule_that_may_fire_early_end_later() -> None:
     spec = every(60, anchor=START, jitter=10 * SECOND)
     timetable = Timetable(NIGHTLY, (Revision(1, START, spec),))
 
@@ -94,7 +94,7 @@ def test_a_schedule_that_may_fire_early_looks_ahead() -> None:
     assert stretch.last == minutes(1)[0]
 
 
-def test_nothing_follows_the_last_moment() -> None:
+def test_there_is_no_moment_after_the_last_one() -> None:
     timetable = Timetable(NIGHTLY, (Revision(1, START, once(minutes(1)[0])),))
 
     assert timetable.next(START) == minutes(1)[0]
@@ -112,7 +112,7 @@ def test_stretches_are_in_order_and_do_not_overlap(timetable: Timetable, begin: 
 
 
 @given(timetables())
-def test_stretches_agree_with_the_answer_for_each_moment(timetable: Timetable) -> None:
+def test_stretches_agree_with_revision_at_and_is_paused_at(timetable: Timetable) -> None:
     until = later(START, HORIZON * SECOND)
     stretches = list(timetable.stretches(START, until))
 
@@ -135,7 +135,7 @@ def test_every_planned_moment_is_in_exactly_one_stretch(timetable: Timetable) ->
 
 
 @given(timetables(), st.integers(0, HORIZON))
-def test_next_walks_through_all_of_them(timetable: Timetable, begin: int) -> None:
+def test_next_returns_every_moment_of_the_stretches(timetable: Timetable, begin: int) -> None:
     after, until = Instant(START + begin * SECOND), later(START, HORIZON * SECOND)
     walked = []
     moment = timetable.next(after)
@@ -147,7 +147,7 @@ def test_next_walks_through_all_of_them(timetable: Timetable, begin: int) -> Non
 
 
 @given(timetables())
-def test_cutting_in_two_changes_nothing(timetable: Timetable) -> None:
+def test_splitting_a_period_does_not_change_its_moments(timetable: Timetable) -> None:
     middle, until = later(START, HORIZON * SECOND // 2), later(START, HORIZON * SECOND)
     halves = [*timetable.stretches(START, middle), *timetable.stretches(middle, until)]
 
@@ -157,7 +157,7 @@ def test_cutting_in_two_changes_nothing(timetable: Timetable) -> None:
 
 
 def planned_by_hand(timetable: Timetable, until: Instant) -> list[Instant]:
-    """Second by second: which revision rules, and does its interval fall here?"""
+    """Return the planned moments by a test of every second against its revision."""
     planned = []
     for second in range(1, (until - START) // SECOND + 1):
         moment = Instant(START + second * SECOND)
@@ -167,7 +167,7 @@ def planned_by_hand(timetable: Timetable, until: Instant) -> list[Instant]:
     return planned
 
 
-def test_far_ahead_is_no_harder_than_near() -> None:
+def test_distant_moments_are_found_as_fast_as_near_ones() -> None:
     timetable = Timetable(NIGHTLY, (Revision(1, START, every(1, anchor=START)),))
 
     assert timetable.next(Instant(LATEST - 1_000)) == LATEST

@@ -1,4 +1,4 @@
-"""What would fire next once a deployment is applied."""
+"""The next fires after a deployment."""
 
 from msgspec.structs import replace
 
@@ -15,7 +15,7 @@ DECLARED = Declared(jobs={A: job(), B: job()}, schedules={FAST: every(60), SLOW:
 
 
 def fires(changes: Changes, *, limit: int = 10) -> list[tuple[str, int]]:
-    """The fires of the next five minutes, with their seconds from now."""
+    """Return the fires of the next five minutes, with their seconds from now."""
     found = upcoming_fires(changes, START, Instant(START + 5 * MINUTE), limit)
     return [(fire.schedule_id, (fire.at - START) // 1_000) for fire in found]
 
@@ -32,7 +32,7 @@ def test_the_fires_of_all_schedules_are_merged_in_order_and_end_with_the_period(
     ]
 
 
-def test_no_more_fires_are_given_than_asked_for() -> None:
+def test_no_more_fires_are_returned_than_the_limit() -> None:
     assert fires(compare(DECLARED, Current()), limit=2) == [("fast", 60), ("fast", 120)]
 
 

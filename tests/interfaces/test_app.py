@@ -400,3 +400,22 @@ async def test_every_kind_of_job_can_be_declared_in_code() -> None:
 def test_an_unknown_field_is_refused_with_the_closest_match() -> None:
     with pytest.raises(InvalidJob, match="Did you mean"):
         Foliot().call("report", "reports:weekly", prioritty=3)  # type: ignore[call-arg]
+
+
+async def test_options_of_a_schedule_hold_for_its_runs_alone() -> None:
+    app = Foliot()
+
+    @app.job(retries=0)
+    async def flaky() -> None:
+        raise RuntimeError("no luck")
+
+    app.schedule("often", flaky, every="1h", retries=2, retry_delay=1)
+
+    async with InlineEngine(app) as engine:
+        await engine.advance(timedelta(hours=1, minutes=1))
+        [scheduled] = await app.runs.page()
+        by_hand = await app.enqueue(flaky)
+        await engine.advance(timedelta(minutes=1))
+
+        assert (scheduled.status, scheduled.attempt) == ("failed", 3)
+        assert (await app.runs.get(by_hand)).attempt == 1

@@ -103,10 +103,13 @@ def test_delete_reports_a_failure_and_deletes_the_others(call: Call, owned: Path
             ["jobs", "delete", "flow"],
             'error: "flow" is a workflow\n  Delete it with its steps: foliot workflows delete',
         ),
-        (["jobs", "delete", "flow.ship"], 'error: job "flow.ship" is defined by a workflow'),
+        (["jobs", "delete", "flow.ship"], 'error: job "flow.ship" is defined by the workflow that it is part of'),
         (["schedules", "delete", "mine"], "error: schedule 'mine' does not exist"),
         (["schedules", "delete", "report-often"], 'error: schedule "report-often" is defined in the application'),
-        (["schedules", "delete", "flow:daily"], 'error: schedule "flow:daily" is defined by a workflow'),
+        (
+            ["schedules", "delete", "flow:daily"],
+            'error: schedule "flow:daily" is defined by the workflow that it is part of',
+        ),
         (["workflows", "delete", "folw"], "error: workflow 'folw' does not exist\n  Did you mean \"flow\"?"),
         (["workflows", "delete", "mine"], "error: workflow 'mine' does not exist\n  It is a job: foliot show mine"),
         (["workflows", "delete", "foliot.dependencies"], "error: workflow "),
@@ -141,7 +144,7 @@ async def _let_go(url: str) -> None:
 def test_delete_with_force_refuses_a_step_of_a_workflow(call: Call, owned: Path) -> None:
     code, _, err = call("jobs", "delete", "--force", "flow.ship")
 
-    assert (code, err.startswith('error: job "flow.ship" is defined by a workflow')) == (1, True)
+    assert (code, err.startswith('error: job "flow.ship" is defined by the workflow that it is part of')) == (1, True)
 
 
 def test_delete_refuses_a_workflow_of_an_application(call: Call, plant: Path) -> None:

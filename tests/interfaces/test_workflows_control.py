@@ -63,7 +63,7 @@ class TestStarting:
                 "error: workflow 'etl version 9' does not exist\n  The newest version is 1.",
             ),
             (["etl", "--params", "{"], 2, "error: --params is not JSON: Expecting property name"),
-            (["etl", "--params", "[1]"], 2, "error: parameters are named values, not list"),
+            (["etl", "--params", "[1]"], 2, "error: parameters must be an object, not list"),
             (["etl", "--params", "@no"], 2, "error: the file 'no' could not be read"),
             (["etl", "--params", '{"dya": 1}'], 2, "error: parameter 'dya' does not exist\n  Did you mean \"day\"?"),
             (["etl", "--param", "dya=1"], 2, "error: parameter 'dya' does not exist\n  Did you mean \"day\"?"),
@@ -106,7 +106,7 @@ class TestTriggering:
 
     @pytest.mark.parametrize(
         ("payload", "said"),
-        [("[1]", "error: parameters are named values, not list"), ('{"m": 1}', "error: parameter 'm' does not exist")],
+        [("[1]", "error: parameters must be an object, not list"), ('{"m": 1}', "error: parameter 'm' does not exist")],
     )
     def test_trigger_refuses_a_payload_that_is_not_parameters(
         self, call: Call, plant: Path, payload: str, said: str

@@ -1,4 +1,4 @@
-"""What holds where nobody has said anything, in the file, on the command line or in code."""
+"""Defaults of settings that are given neither in a file nor on the command line nor in code."""
 
 from typing import Final
 

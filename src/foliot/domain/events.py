@@ -1,6 +1,6 @@
-"""What happened, written in the same transaction as its cause.
+"""Events: records of what happened, stored in the same transaction as the change itself.
 
-One event row carries a batch: a thousand runs that finish together are one row. Readers go through the rows by `seq`.
+One event row holds a batch: a thousand runs that finish together are one row. Readers read the rows in order of `seq`.
 """
 
 from enum import StrEnum
@@ -10,39 +10,40 @@ from foliot.domain.instant import Instant
 
 
 class EventKind(StrEnum):
-    """What an event is about. Each kind says what its items are; they are the same on every database."""
+    """The kinds of events, each with the form of its items. Items are the same on every database."""
 
     RUNS_CREATED = "runs.created"
     """Items [run id, job id]."""
     RUNS_STARTED = "runs.started"
     """Items [run id, attempt]."""
     RUNS_ENDED = "runs.ended"
-    """Items [run id, status, attempt]: a terminal status, or `scheduled` when the attempt is over and the run is not,
-    because it will be tried again or was given back."""
+    """Items [run id, status, attempt]: a terminal status, or `scheduled` if the attempt has ended but not the run,
+    because the run will be retried or the attempt was given back."""
     RUNS_CANCEL_REQUESTED = "runs.cancel_requested"
     """Items [run id]."""
     TICKS_SETTLED = "ticks.settled"
     """Items [schedule uid, scheduled_for, until, outcome, reason, run id]."""
     JOB_CHANGED = "job.changed"
-    """Items [job id, revision]: created, or edited."""
+    """Items [job id, revision]: the job was created or edited."""
     JOB_DELETED = "job.deleted"
-    """Items [job id, revision]: the last one it had."""
+    """Items [job id, revision]: its last revision."""
     JOB_RENAMED = "job.renamed"
     """Items [former job id, job id, revision]."""
     SCHEDULE_CHANGED = "schedule.changed"
-    """Items [schedule id, schedule uid, version], the version after the change; so are those of the other three."""
+    """Items [schedule id, schedule uid, version], with the version after the change. The next three have the same
+    form."""
     SCHEDULE_PAUSED = "schedule.paused"
     SCHEDULE_RESUMED = "schedule.resumed"
     SCHEDULE_DELETED = "schedule.deleted"
-    """Items as above, with the last version it had."""
+    """The version is the last one."""
     WORKFLOW_CHANGED = "workflow.changed"
     """Items [workflow id, version]: a new version."""
     WORKFLOW_DELETED = "workflow.deleted"
-    """Items [workflow id, version]: the last one it had."""
+    """Items [workflow id, version]: its last version."""
     EXECUTIONS_OPENED = "executions.opened"
     """Items [run id, workflow id, version]."""
     EXECUTIONS_ENDED = "executions.ended"
-    """Items [run id, workflow id, status]: one for each execution, with its run's end."""
+    """Items [run id, workflow id, status]: one for each execution, stored with the end of its run."""
 
 
 class Event(NamedTuple):

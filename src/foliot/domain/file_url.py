@@ -1,11 +1,11 @@
-"""The URL of a database that is a file: what stands between the third slash and a question mark is its name.
+"""The URL of a SQLite database: the text between the third slash and a question mark is the name of the file.
 
 sqlite:///foliot.db                       relative to the current directory
 sqlite:////var/lib/foliot/foliot.db       absolute
 sqlite:///foliot.db?synchronous=NORMAL    with options
-sqlite:///why%3F.db                       %3F is a question mark, %25 a percent sign; all else may stand as it is
+sqlite:///why%3F.db                       %3F is a question mark, %25 a percent sign; nothing else must be escaped
 
-Not read as a URL of the web: there # begins something that is no part of the name, and line breaks are dropped.
+It is not parsed as a web URL, in which # ends the name and line breaks are dropped.
 """
 
 import re
@@ -26,7 +26,7 @@ class FileUrl(NamedTuple):
 
 
 def parse_file_url(url: str) -> FileUrl:
-    """The file that a URL names. Every name is taken as it stands or refused; the text is not in the error."""
+    """Return the file that a URL names. Errors do not contain the text of the URL, which may hold secrets."""
     written, _, query = url.removeprefix(_BEGINNING).partition("?")
     if not url.startswith(_BEGINNING) or not written:
         raise _refusal("names no file", _SLASHES)

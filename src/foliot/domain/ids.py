@@ -1,10 +1,10 @@
-"""Names of things: 26 characters, sorted by the time they were made.
+"""Ids: 26 characters that sort by the time of their creation.
 
     01JQZ8W3F0 7M4T5V6W8X9YABCD
     time (ms)  entropy (80 bits)          Crockford's base 32: no I, L, O, U
 
-Ids made by one `IdSource` rise strictly, also within a millisecond and when the clock steps back,
-so that a batch of runs keeps the order in which it was created.
+Ids of one `IdSource` rise strictly, also within a millisecond and when the clock steps back, so that a batch of runs
+keeps the order in which it was created.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,18 +17,18 @@ JobId = NewType("JobId", str)
 RunId = NewType("RunId", str)
 ScheduleId = NewType("ScheduleId", str)
 ScheduleUid = NewType("ScheduleUid", str)
-"""New each time a schedule of that name is created, so that a re-created schedule has a ledger of its own."""
+"""New each time a schedule with one id is created, so that a re-created schedule has a new ledger."""
 WorkerId = NewType("WorkerId", str)
 """New at every start of a worker process; the worker's name is only a label."""
 Token = NewType("Token", int)
-"""Identifies one grant of one lease. Never used twice, strictly rising: the fence against former holders."""
+"""Identifies one grant of a lease. Strictly rising and never used twice: a fencing token against former holders."""
 
 DefinitionId = NewType("DefinitionId", str)
-"""Identifies what a run is to do (`domain.job.definition`). The same id never means two things."""
+"""Identifies the definition that a run executes (`domain.job.definition`). The definition of an id never changes."""
 
 ID_LENGTH: Final = 26
 _ENTROPY_BITS: Final = 80
-_STOCK: Final = 100
+_BATCH_SIZE: Final = 100
 _MAX_ID: Final = (1 << 128) - 1
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
@@ -36,17 +36,17 @@ _SHIFTS: Final = tuple(range(120, -1, -10))
 
 
 def encode(value: int) -> str:
-    """Write a 128-bit number as 26 characters that sort as the number does."""
+    """Return a 128-bit number as 26 characters that sort like the number."""
     return "".join([_PAIRS[(value >> shift) & 1023] for shift in _SHIFTS])
 
 
 def first_id_at(moment: Instant) -> str:
-    """No id that is made at that moment or later sorts before it."""
+    """Return the smallest id of a moment: ids made then or later do not sort before it."""
     return encode(max(moment, 0) << _ENTROPY_BITS)
 
 
 def _encode_range(first: int, count: int) -> list[str]:
-    """Write successive numbers: all but the last two characters are the same for a thousand of them."""
+    """Return the ids of successive numbers. All but the last two characters are equal for up to 1,024 of them."""
     ids: list[str] = []
     while len(ids) < count:
         value = first + len(ids)
@@ -57,7 +57,7 @@ def _encode_range(first: int, count: int) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _head(upper: int) -> str:
-    """Numbers follow each other, so most ask for the one before."""
+    """Return the first 24 characters of an id. Numbers are successive, so most calls repeat the one before."""
     return encode(upper << 10)[:-2]
 
 
@@ -66,7 +66,7 @@ def is_id(text: str) -> bool:
 
 
 class IdSource:
-    """Makes ids out of the time and a source of 80-bit random numbers."""
+    """Makes ids from the time and a source of 80-bit random numbers."""
 
     def __init__(self, entropy: Callable[[], int]) -> None:
         self._entropy = entropy
@@ -76,9 +76,9 @@ class IdSource:
         return self.batch(now, 1)[0]
 
     def stream(self, now: Instant) -> Iterator[str]:
-        """As many ids as are asked for, made by the hundred."""
+        """Yield ids without end, made in batches."""
         while True:
-            yield from self.batch(now, _STOCK)
+            yield from self.batch(now, _BATCH_SIZE)
 
     def batch(self, now: Instant, count: int) -> list[str]:
         first = min(self._first(now), _MAX_ID - count)
@@ -86,7 +86,7 @@ class IdSource:
         return _encode_range(first, count)
 
     def _first(self, now: Instant) -> int:
-        """A random number of this millisecond, or the one after the last: within one, chance is asked once."""
+        """Return a random number in this millisecond, or the successor of the last one if that is not earlier."""
         if self._last >> _ENTROPY_BITS >= now:
             return self._last + 1
         return (now << _ENTROPY_BITS) | (self._entropy() & ((1 << _ENTROPY_BITS) - 1))

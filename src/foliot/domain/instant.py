@@ -1,8 +1,8 @@
-"""Moments and spans, as whole milliseconds.
+"""Moments and durations, as whole milliseconds.
 
-Inside Foliot a moment is the number of milliseconds since 1970 in UTC and a span is a number of milliseconds:
-exact, cheap to compare, and the same number in every database. Aware datetimes and timedeltas exist only
-at the edges, where people are.
+Inside Foliot a moment is the number of milliseconds since 1970 in UTC, and a duration is a number of milliseconds:
+exact, cheap to compare, and the same number in every database. Aware datetimes and timedeltas are used only in
+interfaces.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -17,16 +17,16 @@ HOUR: Final = Millis(3_600_000)
 DAY: Final = Millis(86_400_000)
 
 EARLIEST: Final = Instant(-62_135_596_800_000)
-"""The first moment of the year 1, where datetime begins."""
+"""The first moment of the year 1, the first that datetime supports."""
 LATEST: Final = Instant(253_402_300_799_000)
-"""The last second of the year 9999, where datetime ends."""
+"""The last second of the year 9999, the last that datetime supports."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def from_datetime(moment: datetime) -> Instant:
-    """Cut an aware datetime to whole milliseconds. Naive ones are refused: they name no moment."""
+    """Return an aware datetime as whole milliseconds, rounded down. Raise ValueError if it has no timezone."""
     if moment.utcoffset() is None:
         raise ValueError(f"{moment!r} has no timezone")
     return Instant((moment - _EPOCH) // _MILLISECOND)
@@ -37,7 +37,7 @@ def to_datetime(instant: Instant) -> datetime:
 
 
 def to_iso(instant: Instant) -> str:
-    """2026-01-01T00:00:00Z, with milliseconds only where there are any."""
+    """Return 2026-01-01T00:00:00Z, with milliseconds only if they are not 0."""
     timespec = "milliseconds" if instant % SECOND else "seconds"
     return to_datetime(instant).isoformat(timespec=timespec).replace("+00:00", "Z")
 
@@ -51,5 +51,5 @@ def later(instant: Instant, span: Millis | int) -> Instant:
 
 
 def ceil_second(instant: Instant) -> Instant:
-    """The first whole second that is not before `instant`."""
+    """Return `instant`, rounded up to a whole second."""
     return Instant(-(-instant // SECOND) * SECOND)

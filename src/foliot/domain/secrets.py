@@ -1,18 +1,17 @@
-"""What of a definition, or of what a run is given and gives back, is not shown: values that may be secrets.
+"""Masking of values that may be secrets, in definitions, payloads, outputs and errors that are shown.
 
-Nobody says of a value that it is one, so its place and its name decide:
+Values are not declared as secrets, so their place and their name decide:
 
-    env, headers             names are shown, values are not
-    stdin, body              not shown
-    url                      without its credentials and the values of its query
-    json, payload, params,   without the values whose name sounds like a secret
+    env, headers             names are shown, values are masked
+    stdin, body              masked
+    url                      without credentials, and with masked values in its query
+    json, payload, params,   values are masked if their name sounds like a secret
       output
-    any other text           without credentials of URLs, and what follows Bearer or Basic
-    what a run failed with   the same, and without what is said to be the value of a name that sounds like a secret
+    any other text           without credentials in URLs and the text after Bearer or Basic
+    errors of runs           the same, and in name=value the value is masked if the name sounds like a secret
 
-A value with variables of the environment in it is shown as it was written, with their names in place of their values:
-`JobSpec.as_written` comes before what is here.
-What is left out is *** wherever it stood.
+A value with environment variables is shown as it was written, with the names of the variables: `JobSpec.as_written` is
+applied first. A masked value is shown as ***.
 """
 
 import re
@@ -32,13 +31,13 @@ _SECRETS: Final = frozenset(
     | {"authorization", "bearer", "cookie", "signature", "apikey", "accesskey", "privatekey"}
 )
 _KEYS: Final = frozenset({"api", "access", "private", "signing", "encryption", "auth"})
-"""With the word key behind them they name a secret; a key alone is mostly the name of something."""
+"""Followed by the word key, these name a secret; key alone is usually an identifier."""
 
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/?#\s]*@")
 _SCHEMES: Final = re.compile(r"\b(Bearer|Basic) +[^\s\"']+", re.IGNORECASE)
 _QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?"""
-# token=abc, token = "abc", 'token': 'abc', "token": 7. Not token: abc, which is how people write sentences. All parts
-# of a name are bounded, and a quote that nobody closes ends with its line: no text takes long to look through.
+# token=abc, token = "abc", 'token': 'abc', "token": 7. Not token: abc, which occurs in sentences. All parts of a name
+# are bounded, and an unclosed quote ends at the end of its line, so that no text takes long to search.
 _PAIRS: Final = re.compile(
     rf"""((?<![\w-])[\w-]{{0,48}}?(?:key|{"|".join(sorted(_SECRETS))})[\w-]{{0,48}})"""
     rf"""(["']\s{{0,8}}:\s{{0,8}}|=|\s{{0,8}}=\s{{0,8}}(?=["']))({_QUOTED}|[^\s,;&)\]}}]+)""",
@@ -48,12 +47,12 @@ _STARS: Final = re.compile(r"://\*\*\*@|\b(?:Bearer|Basic) \*\*\*", re.IGNORECAS
 
 
 def public_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What a job of some kind says, as anybody may see it."""
+    """Return the specification of a job with secrets masked."""
     return {name: public_value(name, value) for name, value in spec.items()}
 
 
 def public_value(field: str, value: Any) -> Any:
-    """The value of a field of a definition, as anybody may see it."""
+    """Return the value of a field of a definition with secrets masked."""
     if field in _TABLES:
         return dict.fromkeys(value, HIDDEN) if isinstance(value, dict) else HIDDEN
     if field in _OPAQUE:
@@ -64,7 +63,7 @@ def public_value(field: str, value: Any) -> Any:
 
 
 def public_document(value: Any) -> Any:
-    """Any JSON value, with *** for what stands under a name that sounds like a secret."""
+    """Return a JSON value with *** for values whose name sounds like a secret."""
     match value:
         case dict():
             return {
@@ -78,9 +77,9 @@ def public_document(value: Any) -> Any:
 
 
 def public_url(url: str) -> str:
-    """A URL without what may be a password in it, of whatever kind it is and even if it is no good one."""
+    """Return a URL of any scheme, valid or not, with possible passwords masked."""
     scheme, separator, place = url.partition("://") if "://" in url else ("", "", url)
-    # The address of a page may contain an @. That of a database does not, but a careless password may contain anything.
+    # The path of a web page may contain an @. That of a database does not, but an unescaped password may.
     is_page = scheme.lower() in ("http", "https")
     rest, mark, query = (url if is_page else f"{scheme}{separator}{_after_at(place)}").partition("?")
     shown = _CREDENTIALS.sub(f"{HIDDEN}@", rest) if is_page else rest
@@ -89,24 +88,24 @@ def public_url(url: str) -> str:
 
 
 def public_text(text: str) -> str:
-    """Any text, such as a command, as anybody may read it."""
+    """Return a text, such as a command, with secrets masked."""
     return _SCHEMES.sub(rf"\1 {HIDDEN}", _CREDENTIALS.sub(f"{HIDDEN}@", text))
 
 
 def public_error(text: str) -> str:
-    """What went wrong, in whatever words, as anybody may read it."""
+    """Return the text of an error with secrets masked."""
     shown = public_text(text)
     return _PAIRS.sub(lambda pair: f"{pair[1]}{pair[2]}{HIDDEN}" if sounds_secret(pair[1]) else pair[0], shown)
 
 
 def sounds_secret(name: str) -> bool:
-    """Whether a name is one that people give to secrets: apiToken, DB_PASSWORD, access-key."""
+    """Return whether a name is typical for a secret: apiToken, DB_PASSWORD, access-key."""
     words = [word.lower() for word in _WORD.findall(name)]
     return not _SECRETS.isdisjoint(words) or any(key == "key" and kind in _KEYS for kind, key in pairwise(words))
 
 
 def is_hidden(field: str, value: Any) -> bool:
-    """Whether a value was taken from what is shown, and lacks its secret: other stars are plain text."""
+    """Return whether a value contains a mask instead of a secret. Other asterisks are plain text."""
     if not isinstance(value, str):
         return False
     return value == HIDDEN or _STARS.search(value) is not None or (field == "url" and HIDDEN in value)

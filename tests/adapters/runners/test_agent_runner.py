@@ -189,7 +189,7 @@ async def test_an_invalid_agent_job_is_not_retried(spec: dict[str, object]) -> N
     outcome = await call({}, ListLog(), **spec)
 
     assert isinstance(outcome, Failure)
-    assert outcome.error.startswith("this is no agent job: ")
+    assert outcome.error.startswith("not a valid agent job: ")
     assert (outcome.reason, outcome.retryable) == (Reason.LAUNCH_FAILED, False)
 
 

@@ -21,20 +21,20 @@ STRANGE_USER: dict[str, Any] = {"user": "nobody-of-that-name"}
 @pytest.mark.parametrize(
     ("runner", "spec", "fact", "advice"),
     [
-        (ShellRunner(), {"comand": "x"}, "this is no shell job", "What such a job can say: env,"),
+        (ShellRunner(), {"comand": "x"}, "not a valid shell job", "Its fields are: env,"),
         (
             ShellRunner(),
             {"command": "x", **STRANGE_USER},
             "does not exist on this machine",
             "Use the name of an account",
         ),
-        (AgentRunner(), {"promt": "x"}, "this is no agent job", "What such a job can say: env,"),
-        (HttpRunner(), {"url": "ftp://x.example"}, 'the scheme "ftp" cannot be called', "Use http or https."),
+        (AgentRunner(), {"promt": "x"}, "not a valid agent job", "Its fields are: env,"),
+        (HttpRunner(), {"url": "ftp://x.example"}, 'the scheme "ftp" is not supported', "Use http or https."),
         (
             HttpRunner(),
             {"url": "https://x.example", "methd": "GET"},
-            "this is no http job",
-            "What such a job can say: url,",
+            "not a valid http job",
+            "Its fields are: url,",
         ),
     ],
 )

@@ -165,7 +165,7 @@ async def test_an_invalid_shell_job_is_not_retried(spec: dict[str, Any]) -> None
     outcome = await run(**spec)
 
     assert isinstance(outcome, Failure)
-    assert outcome.error.startswith("this is no shell job: ")
+    assert outcome.error.startswith("not a valid shell job: ")
     assert (outcome.reason, outcome.retryable) == (Reason.LAUNCH_FAILED, False)
 
 

@@ -1,12 +1,12 @@
-"""An independent, slow and obvious answer to "when does this expression fire?".
+"""An independent, slow and simple computation of the fires of an expression.
 
-It shares no code with the product: it reads the expression its own way, walks through the wall clock that `zoneinfo`
-shows, one second or one minute after the other, and asks of each moment whether it matches.
+It shares no code with the product: it has its own parser, goes through local time as given by `zoneinfo`, second by
+second or minute by minute, and tests whether each moment matches.
 
     fires("30 2 * * *", "Europe/Berlin", start_epoch, end_epoch)  ->  [epoch, ...]   both ends included
 
-It knows 5, 6 and 7 fields, lists, ranges (also wrapped), steps, names, `?`, L, L-3, LW, L-3W, 15W, 5L, L5, FRI#L, 5#2,
-the macros that stand for fields, and H. It believes what it is given: faults in an expression are not found here.
+It supports 5, 6 and 7 fields, lists, ranges (also wrapped), steps, names, `?`, L, L-3, LW, L-3W, 15W, 5L, L5, FRI#L,
+5#2, the macros that expand to fields, and H. It assumes a valid expression.
 """
 
 import calendar
@@ -55,7 +55,7 @@ def fires(
     dom_dow: str = "or",
     key: str | None = None,
 ) -> list[int]:
-    """Every fire from `start_epoch` to `end_epoch`, both included, in order."""
+    """Return every fire from `start_epoch` to `end_epoch`, both included, in order."""
     rule = Rule.read(expr, dom_dow, key)
     clock = load_zone(tz)
     fixed = not rule.wildcard and dst != "literal"
@@ -70,7 +70,7 @@ def fires(
 
 
 def candidates(rule: "Rule", clock: ZoneInfo, start: int, end: int) -> Iterator[int]:
-    """All moments worth asking about: every second of each quarter of an hour that can hold a fire."""
+    """Yield the moments to test: every second of each quarter of an hour that may contain a fire."""
     for quarter in range(start - start % 900, end + 1, 900):
         seconds = range(max(start, quarter), min(end, quarter + 899) + 1)
         opening, closing = at(quarter, clock), at(quarter + 899, clock)
@@ -78,7 +78,7 @@ def candidates(rule: "Rule", clock: ZoneInfo, start: int, end: int) -> Iterator[
         if changed:
             yield from seconds
         elif any(rule.day_matches(moment.date()) and moment.hour in rule.hours for moment in (opening, closing)):
-            ahead = opening.second - quarter % 60  # of the wall's seconds before ours; not 0 in some old zones
+            ahead = opening.second - quarter % 60  # seconds of local time ahead of UTC; not 0 in some old zones
             yield from (epoch for epoch in seconds if (epoch + ahead) % 60 in rule.seconds)
 
 
@@ -87,7 +87,7 @@ def at(epoch: int, clock: ZoneInfo) -> datetime:
 
 
 def is_second_pass(reading: datetime) -> bool:
-    """Whether the clock showed this already, and was put back by less than three hours since."""
+    """Return whether the clock showed this reading before and was then put back by less than three hours."""
     first, second = reading.replace(fold=0).utcoffset(), reading.utcoffset()
     assert first is not None
     assert second is not None
@@ -95,7 +95,7 @@ def is_second_pass(reading: datetime) -> bool:
 
 
 def skipped_before(epoch: int, clock: ZoneInfo) -> Iterator[datetime]:
-    """The readings that the clock jumped over in arriving at this moment, if it was less than three hours."""
+    """Return the readings that the clock skipped at this moment, if it was less than three hours."""
     before = at(epoch - 1, clock).replace(tzinfo=None) + timedelta(seconds=1)
     after = at(epoch, clock).replace(tzinfo=None)
     if before < after < before + THREE_HOURS:
@@ -105,7 +105,7 @@ def skipped_before(epoch: int, clock: ZoneInfo) -> Iterator[datetime]:
 
 @cache
 def load_zone(name: str) -> ZoneInfo:
-    """The zone from the tzdata package: the operating system may have a different release."""
+    """Return the zone from the tzdata package: the operating system may have a different release."""
     data = files("tzdata").joinpath("zoneinfo", *name.split("/")).read_bytes()
     return ZoneInfo.from_file(io.BytesIO(data), key=name)
 
@@ -184,7 +184,7 @@ def last_of_month(day: date) -> int:
 
 
 def nearest_workday(day: date, wanted: int) -> int:
-    """The working day of the same month with the smallest distance; 0 when the month has no such day."""
+    """Return the nearest working day of the same month, or 0 if the month has no such day."""
     if not 1 <= wanted <= last_of_month(day):
         return 0
     days = [number for number in range(1, last_of_month(day) + 1) if day.replace(day=number).weekday() < 5]
@@ -192,7 +192,7 @@ def nearest_workday(day: date, wanted: int) -> int:
 
 
 def plain(field: str, name: str, key: str | None) -> set[int]:
-    """The numbers of a field that holds no L, W or #."""
+    """Return the numbers of a field without L, W and #."""
     return {value for item in field.split(",") for value in plain_item(item, name, key)}
 
 

@@ -1,6 +1,7 @@
-"""What becomes of a schedule when the clock on the wall is changed: the five rules, zone by zone.
+"""Fires around clock changes: the five rules, zone by zone.
 
-The days lie in the past, where no parliament can move them. What zones plan for the future is compared with zoneinfo.
+The dates are in the past, so that no new release of the timezone database changes them. Future changes are compared
+with zoneinfo.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ from tests.domain.cron import oracle
 
 
 def fires(expression: str, zone: str, day: str, days: int = 1, dst: cron.Dst = "vixie") -> list[str]:
-    """The fires of some whole days, as the wall shows them."""
+    """Return the fires of some whole days, in local time."""
     start = datetime.fromisoformat(day).replace(tzinfo=oracle.load_zone(zone))
     found = cron.compile(expression, zone, dst=dst).between(start, start + timedelta(days=days, seconds=-1), 10_000)
     return [fire.isoformat(timespec="minutes") for fire in found]
@@ -46,7 +47,7 @@ GAPS = [
 def test_a_fixed_time_in_the_gap_fires_once_right_after_it(
     zone: str, expression: str, day: str, expected: list[str]
 ) -> None:
-    # A day later is asked for too where the gap ends on it.
+    # The next day is included, because some gaps end on it.
     assert fires(expression, zone, day, days=2)[:1] == expected
 
 
@@ -78,7 +79,7 @@ def test_a_fixed_time_in_the_fold_fires_in_the_first_pass_only(
 @pytest.mark.proves("T13")
 @for_each("year", [2037, 2038, 2099, 2100, 2101, 2500, 9998, 9999])
 @for_each("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Europe/Dublin"])
-def test_the_rules_hold_in_years_that_zones_know_only_by_their_last_rule(zone: str, year: int) -> None:
+def test_clock_change_rules_hold_in_years_after_the_table_of_the_zone(zone: str, year: int) -> None:
     start = int(datetime(year, 1, 1, tzinfo=UTC).timestamp())
     changes = [day for day in range(start, start + 360 * 86_400, 86_400) if changes_clock(zone, day)]
 
@@ -99,12 +100,12 @@ def test_all_times_of_one_gap_become_one_fire() -> None:
 
 
 @pytest.mark.proves("T13")
-def test_the_fire_after_a_gap_is_one_with_a_regular_fire_there() -> None:
+def test_the_fire_after_a_gap_coincides_with_a_regular_fire() -> None:
     assert fires("0 2,3 * * *", "Europe/Berlin", "2024-03-31") == ["2024-03-31T03:00+02:00"]
 
 
 @pytest.mark.proves("T13", "R4-45")
-def test_the_fire_after_a_gap_is_followed_by_the_next_regular_one_whatever_was_asked_before() -> None:
+def test_the_fire_after_a_gap_is_followed_by_the_next_regular_one_after_any_earlier_calls() -> None:
     compiled = cron.compile("30 2 * * *", "Europe/Berlin")
     gap = 1_711_846_800
 
@@ -133,7 +134,7 @@ def test_midnight_after_a_fold_that_ends_at_midnight_fires_once() -> None:
         ("? 2 27 10 ?", "2024-10-27", [f"02:{m:02}+0{o}:00" for o in (2, 1) for m in range(60)]),
     ],
 )
-def test_a_wildcard_has_nothing_in_the_gap_and_both_passes_of_the_fold(
+def test_a_wildcard_does_not_fire_in_the_gap_and_fires_in_both_passes_of_the_fold(
     expression: str, day: str, expected: list[str]
 ) -> None:
     assert [fire.partition("T")[2] for fire in fires(expression, "Europe/Berlin", day)] == expected
@@ -141,7 +142,7 @@ def test_a_wildcard_has_nothing_in_the_gap_and_both_passes_of_the_fold(
 
 @pytest.mark.proves("T13")
 @pytest.mark.parametrize("day", ["2024-03-31", "2024-10-27"])
-def test_a_quarter_of_an_hour_stays_a_quarter_of_an_hour(day: str) -> None:
+def test_quarter_hours_keep_their_distance_across_clock_changes(day: str) -> None:
     start = int(datetime.fromisoformat(day + "T00:00+00:00").timestamp()) - 7_200
     found = cron.compile("*/15 * * * *", "Europe/Berlin").epochs_between(start, start + 86_400, 1_000)
 
@@ -149,7 +150,7 @@ def test_a_quarter_of_an_hour_stays_a_quarter_of_an_hour(day: str) -> None:
 
 
 @pytest.mark.proves("T13")
-def test_a_day_that_a_zone_skipped_is_not_made_good() -> None:
+def test_a_day_that_a_zone_skipped_has_no_fires() -> None:
     assert fires("0 12 * * *", "Pacific/Apia", "2011-12-28", days=3) == [
         "2011-12-28T12:00-10:00",
         "2011-12-29T12:00-10:00",
@@ -158,7 +159,7 @@ def test_a_day_that_a_zone_skipped_is_not_made_good() -> None:
 
 
 @pytest.mark.proves("T13")
-def test_a_jump_of_three_hours_is_a_new_zone_and_not_made_good() -> None:
+def test_readings_skipped_by_a_jump_of_three_hours_do_not_fire() -> None:
     """Casey put its clocks three hours forward on 18 October 2009, and three hours back on 5 March 2010."""
     assert fires("0 3 * * *", "Antarctica/Casey", "2009-10-17", days=3) == [
         "2009-10-17T03:00+08:00",
@@ -187,7 +188,7 @@ def test_a_day_that_a_zone_had_twice_fires_twice() -> None:
         ("literal", [], ["02:30+02:00", "02:30+01:00"]),
     ],
 )
-def test_the_policy_decides_what_becomes_of_fixed_times(dst: cron.Dst, gap: list[str], fold: list[str]) -> None:
+def test_the_dst_policy_decides_about_fixed_times(dst: cron.Dst, gap: list[str], fold: list[str]) -> None:
     def found(day: str) -> list[str]:
         return [fire[11:] for fire in fires("30 2 * * *", "Europe/Berlin", day, dst=dst)]
 
@@ -195,12 +196,12 @@ def test_the_policy_decides_what_becomes_of_fixed_times(dst: cron.Dst, gap: list
 
 
 @pytest.mark.parametrize("dst", ["vixie", "skip", "literal"])
-def test_the_policy_changes_nothing_for_wildcards(dst: cron.Dst) -> None:
+def test_the_dst_policy_does_not_affect_wildcards(dst: cron.Dst) -> None:
     for day in ("2024-03-31", "2024-10-27"):
         assert fires("*/10 2 * * *", "Europe/Berlin", day, dst=dst) == fires("*/10 2 * * *", "Europe/Berlin", day)
 
 
-def test_a_time_that_only_ever_falls_into_gaps_has_no_next_fire_when_gaps_are_skipped() -> None:
+def test_a_time_that_is_always_in_a_gap_has_no_next_fire_when_gaps_are_skipped() -> None:
     compiled = cron.compile("0 2 * 3 SUN#2", "America/New_York", dst="skip")
 
     assert compiled.next_epoch(1_767_225_600) is None
@@ -215,7 +216,7 @@ def test_a_fire_before_a_rule_that_always_skips_it_is_found_from_any_later_year(
 
 
 @pytest.mark.parametrize(("expression", "dst"), [("0 30 2 9 3 ? {}", "skip"), ("0 ?/30 2 9 3 ? {}", "vixie")])
-def test_years_that_a_gap_spares_are_found_among_those_it_does_not(expression: str, dst: cron.Dst) -> None:
+def test_years_whose_fire_is_not_in_a_gap_are_found_among_the_others(expression: str, dst: cron.Dst) -> None:
     sundays = "2110,2121,2127"
     start = datetime(2105, 1, 1, tzinfo=UTC)
 
@@ -228,7 +229,7 @@ def test_years_that_a_gap_spares_are_found_among_those_it_does_not(expression: s
 
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/New_York"])
 @pytest.mark.parametrize(("expression", "day"), [("0 0 0 1 1 ? 2110", 1), ("59 59 23 31 12 ? 2110,9999", 365)])
-def test_new_year_of_a_distant_year_is_found_on_either_side_of_the_earth(zone: str, expression: str, day: int) -> None:
+def test_new_year_of_a_distant_year_is_found_east_and_west_of_greenwich(zone: str, expression: str, day: int) -> None:
     compiled = cron.compile(expression, zone)
 
     found = compiled.next(datetime(2105, 1, 1, tzinfo=UTC))
@@ -240,14 +241,14 @@ def test_new_year_of_a_distant_year_is_found_on_either_side_of_the_earth(zone: s
 
 @pytest.mark.proves("Z41")
 @pytest.mark.parametrize("expression", ["0 2 * 3 SUN#2", "0 0 2 * 3 SUN#2 2007-9999", "0 */7 2 ? 3 SUN#2 2007-9999"])
-def test_what_is_always_in_a_gap_is_not_looked_for_in_every_year(
+def test_a_time_that_is_always_in_a_gap_is_not_searched_in_every_year(
     expression: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[int] = []
+    searched: list[int] = []
     segment = Zone.segment
 
     def counted(zone: Zone, moment: int) -> Segment:
-        asked.append(moment)
+        searched.append(moment)
         return segment(zone, moment)
 
     monkeypatch.setattr(Zone, "segment", counted)
@@ -255,4 +256,4 @@ def test_what_is_always_in_a_gap_is_not_looked_for_in_every_year(
 
     assert compiled.next_epoch(2_000_000_000) is None
     assert compiled.previous_epoch(253_000_000_000) in {None, 1_142_146_800}
-    assert len(asked) < 1_000
+    assert len(searched) < 1_000

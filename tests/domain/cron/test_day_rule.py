@@ -1,4 +1,4 @@
-"""How day-of-month and day-of-week are joined."""
+"""How day-of-month and day-of-week are combined."""
 
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ JANUARY = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 31, 23, tzinfo=UT
 
 
 def days(expression: str, dom_dow: cron.DomDow = "or") -> list[int]:
-    """The days of January 2026, which begins on a Thursday."""
+    """Return the days of January 2026, which begins on a Thursday."""
     return [fire.day for fire in cron.compile(expression, dom_dow=dom_dow).between(*JANUARY, 100)]
 
 
@@ -24,7 +24,7 @@ def days(expression: str, dom_dow: cron.DomDow = "or") -> list[int]:
         ("0 0 1-31 * MON", list(range(1, 32))),
     ],
 )
-def test_two_restricted_fields_mean_either(expression: str, expected: list[int]) -> None:
+def test_one_of_two_restricted_day_fields_must_match(expression: str, expected: list[int]) -> None:
     assert days(expression) == expected
 
 
@@ -40,25 +40,25 @@ def test_two_restricted_fields_mean_either(expression: str, expected: list[int])
         ("0 0 ?/10 * THU", [1]),
     ],
 )
-def test_a_field_that_begins_with_a_star_means_both(expression: str, expected: list[int]) -> None:
+def test_both_day_fields_must_match_if_one_begins_with_a_star(expression: str, expected: list[int]) -> None:
     assert days(expression) == expected
 
 
 @pytest.mark.parametrize(
     ("expression", "expected"), [("0 0 9-15 * FRI", [9]), ("0 0 L * SAT", [31]), ("0 0 13 * *", [13])]
 )
-def test_and_can_be_asked_for(expression: str, expected: list[int]) -> None:
+def test_dom_dow_and_requires_both_day_fields(expression: str, expected: list[int]) -> None:
     assert days(expression, "and") == expected
 
 
-def test_two_restricted_fields_give_a_warning_because_few_people_expect_either() -> None:
+def test_two_restricted_day_fields_give_a_warning() -> None:
     assert cron.compile("0 0 13 * FRI").warnings == (EITHER_DAY,)
 
 
 @pytest.mark.parametrize("expression", ["0 0 13 * *", "0 0 * * FRI", "0 0 */2 * FRI", "30 2 * * *", "@every 1h"])
-def test_everything_else_gives_no_warning(expression: str) -> None:
+def test_other_expressions_give_no_warning(expression: str) -> None:
     assert cron.compile(expression, "Europe/Berlin").warnings == ()
 
 
-def test_no_warning_when_both_were_asked_for() -> None:
+def test_dom_dow_and_gives_no_warning() -> None:
     assert cron.compile("0 0 13 * FRI", dom_dow="and").warnings == ()

@@ -1,4 +1,4 @@
-"""Expressions in words."""
+"""Descriptions of expressions in words."""
 
 import pytest
 
@@ -80,17 +80,17 @@ def test_an_expression_in_words(expression: str, words: str) -> None:
         ("@reboot", "at a reboot, when triggered"),
     ],
 )
-def test_expressions_that_do_not_look_at_the_wall_name_no_zone(expression: str, words: str) -> None:
+def test_descriptions_of_intervals_and_manual_expressions_name_no_zone(expression: str, words: str) -> None:
     assert cron.compile(expression, "Europe/Berlin").describe() == words
 
 
-def test_the_day_rule_is_in_the_words() -> None:
+def test_the_description_names_the_day_rule() -> None:
     assert cron.compile("0 0 13 * 5", dom_dow="and").describe() == (
         "at 00:00 on day 13 of the month if that is Friday, UTC"
     )
 
 
-def test_years_that_are_quoted_are_those_of_an_expression_that_names_a_zone_too() -> None:
+def test_quoted_years_are_correct_in_an_expression_with_a_zone() -> None:
     described = cron.compile("TZ=Asia/Tokyo  0 0 0 1 1 ? */3,*/7 ").describe()
 
     assert described.endswith("in January in the years */3,*/7, Asia/Tokyo")
@@ -109,7 +109,7 @@ LONGEST = [
 
 
 @for_each("expression", LONGEST)
-def test_no_list_is_longer_than_a_person_reads(expression: str) -> None:
+def test_no_description_has_a_long_list(expression: str) -> None:
     described = cron.compile(expression, "America/Argentina/ComodRivadavia").describe()
 
     assert len(described) < 900
@@ -125,5 +125,5 @@ def test_no_list_is_longer_than_a_person_reads(expression: str) -> None:
         ("0 0 0 1 1 ? */3", "0 0 0 1 1 ? 1970-9998/3"),
     ],
 )
-def test_the_words_come_from_the_meaning_and_not_from_the_text(one: str, other: str) -> None:
+def test_the_description_is_derived_from_the_compiled_form(one: str, other: str) -> None:
     assert cron.compile(one).describe() == cron.compile(other).describe()

@@ -1,4 +1,4 @@
-"""What each piece of the dialect means, on a calendar without clock changes."""
+"""The meaning of each part of the dialect, without clock changes."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,13 +12,13 @@ EVE = NEW_YEAR - timedelta(seconds=1)
 
 
 def times(expression: str, number: int) -> list[str]:
-    """The clock readings of the first fires of 2026."""
+    """Return the times of the first fires of 2026."""
     fires = cron.compile(expression).between(NEW_YEAR, NEW_YEAR.replace(year=2126), number)
     return [fire.strftime("%H:%M:%S").removesuffix(":00") for fire in fires]
 
 
 def days(expression: str, number: int) -> list[str]:
-    """The dates of the first fires of 2026 and later."""
+    """Return the dates of the first fires of 2026 and later."""
     fires = cron.compile(expression).between(NEW_YEAR, NEW_YEAR.replace(year=2126), number)
     return [fire.date().isoformat() for fire in fires]
 
@@ -153,7 +153,7 @@ def test_seven_fields_end_with_the_year(expression: str, expected: list[str]) ->
     assert days(expression, len(expected) or 1) == expected
 
 
-def test_the_fire_before_is_looked_for_in_earlier_years_only() -> None:
+def test_the_previous_fire_is_searched_in_earlier_years_only() -> None:
     compiled = cron.compile("0 0 0 1 6 ? 2030,2032")
 
     assert compiled.previous(datetime(2032, 3, 1, tzinfo=UTC)) == datetime(2030, 6, 1, tzinfo=UTC)
@@ -174,12 +174,12 @@ def test_the_fire_before_is_looked_for_in_earlier_years_only() -> None:
         ("@every_second", "* * * * * *"),
     ],
 )
-def test_macros_stand_for_fields(macro: str, fields: str) -> None:
+def test_macros_are_expanded_to_fields(macro: str, fields: str) -> None:
     assert times(macro, 5) == times(fields, 5)
     assert days(macro, 5) == days(fields, 5)
 
 
-def test_a_macro_is_expanded_before_the_clock_rules_look_at_it() -> None:
+def test_clock_change_rules_apply_to_expanded_macros() -> None:
     fold = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
 
     assert cron.compile("@hourly", "Europe/Berlin").next(fold) == fold.replace(hour=2, minute=0)
@@ -198,7 +198,7 @@ def test_a_prefix_may_repeat_the_zone_of_the_schedule() -> None:
 
 
 @pytest.mark.parametrize("expression", ["0 0 29 2 MON", "0 0 L 2 SUN#5", "0 0 31 12 SAT"])
-def test_rare_days_are_waited_for_however_long(expression: str) -> None:
+def test_rare_days_are_found_after_many_years(expression: str) -> None:
     compiled = cron.compile(expression, dom_dow="and")
     fire = compiled.next(datetime(2101, 1, 1, tzinfo=UTC))
 
@@ -207,7 +207,7 @@ def test_rare_days_are_waited_for_however_long(expression: str) -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Tokyo"])
-def test_a_leap_day_on_a_monday_comes_after_forty_years_when_a_century_is_between(zone: str) -> None:
+def test_a_leap_day_on_a_monday_is_found_forty_years_later_across_a_century(zone: str) -> None:
     compiled = cron.compile("0 12 29 2 MON", zone, dom_dow="and")
     first, second = compiled.between(datetime(2072, 1, 1, tzinfo=UTC), datetime(2113, 1, 1, tzinfo=UTC), 9)
 
@@ -224,7 +224,7 @@ def test_nothing_fires_after_the_year_9999() -> None:
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12"])
-def test_the_calendar_ends_where_the_wall_or_utc_ends_it(zone: str) -> None:
+def test_the_calendar_ends_with_the_year_9999_in_local_time_or_utc(zone: str) -> None:
     compiled = cron.compile("* * * * * *", zone)
     last, first = compiled.previous_epoch(10**15), compiled.next_epoch(-(10**15))
 

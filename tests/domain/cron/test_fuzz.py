@@ -1,4 +1,4 @@
-"""Nonsense is refused by name: whatever is written, the answer is an expression or an InvalidCron."""
+"""Any text is compiled or refused with InvalidCron."""
 
 import random
 from datetime import UTC, datetime
@@ -31,8 +31,8 @@ YEARS = [
 ]
 
 
-def scribble(source: random.Random) -> str:
-    """Mere noise, pieces in any order, or an expression that was right before a character or two went wrong."""
+def random_text(source: random.Random) -> str:
+    """Return random characters, pieces in any order, or a valid expression with one or two wrong characters."""
     kind = source.random()
     if kind < 0.2:
         return "".join(source.choices(ALPHABET, k=source.randint(0, 40)))
@@ -73,9 +73,9 @@ def check(answer: Cron | cron.InvalidCron, text: str) -> None:
 
 @pytest.mark.proves("Z41")
 @pytest.mark.timeout(60)
-def test_ten_thousand_scribbles_are_compiled_or_refused() -> None:
+def test_ten_thousand_random_texts_are_compiled_or_refused() -> None:
     source = random.Random(20_260_101)
-    answers = {text: compiled_or_refused(text) for text in (scribble(source) for _ in range(10_000))}
+    answers = {text: compiled_or_refused(text) for text in (random_text(source) for _ in range(10_000))}
 
     for text, answer in answers.items():
         check(answer, text)
@@ -113,8 +113,8 @@ def test_any_text_is_compiled_or_refused(text: str) -> None:
         "* * * ? 2 6#5 9999/1",
     ],
 )
-def test_the_dearest_expressions_within_the_length_are_still_cheap(fields: str) -> None:
-    """Each of them twenty times, as twenty different texts, so that no cache helps."""
+def test_the_most_expensive_expressions_compile_fast(fields: str) -> None:
+    """Each expression is compiled twenty times as twenty different texts, so that no cache helps."""
     texts = [fields + " " * number for number in range(20)]
 
     for text in texts:

@@ -1,4 +1,4 @@
-"""Expressions that do not look at the wall: @every counts elapsed time, the manual ones wait to be told."""
+"""Expressions that are independent of local time: @every counts elapsed time, manual ones never fire by themselves."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -26,13 +26,13 @@ ANCHOR = datetime(2024, 10, 26, 12, tzinfo=UTC)
         ("1s2000ms", 3),
     ],
 )
-def test_a_span_is_read(span: str, seconds: int) -> None:
+def test_a_duration_is_parsed(span: str, seconds: int) -> None:
     compiled = cron.compile(f"@every {span}", anchor=ANCHOR)
 
     assert compiled.next(ANCHOR) == ANCHOR + timedelta(seconds=seconds)
 
 
-def test_the_first_fire_is_one_period_after_the_anchor_however_early_it_is_asked() -> None:
+def test_the_first_fire_is_one_period_after_the_anchor() -> None:
     compiled = cron.compile("@every 1h", anchor=ANCHOR)
 
     assert compiled.next(ANCHOR - timedelta(days=9)) == ANCHOR + timedelta(hours=1)
@@ -85,7 +85,7 @@ def test_intervals_end_with_the_year_9999() -> None:
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "UTC", "Asia/Tokyo"])
-def test_intervals_begin_with_the_year_1_on_the_wall_and_in_utc(zone: str) -> None:
+def test_intervals_begin_with_the_year_1_in_local_time_and_utc(zone: str) -> None:
     beginning = datetime(1, 1, 1, tzinfo=UTC)
     compiled = cron.compile("@every 5s", zone, anchor=beginning)
 
@@ -112,7 +112,7 @@ def test_manual_expressions_have_no_times(expression: str) -> None:
     assert compiled.count_epochs(0, 10**10) == 0
 
 
-def test_only_reboot_is_about_reboots() -> None:
+def test_only_reboot_has_is_reboot() -> None:
     compiled = [cron.compile(text) for text in ("@reboot", "@manual", "@triggered", "@daily", "@every 1s")]
 
     assert [each.is_reboot for each in compiled] == [True, False, False, False, False]

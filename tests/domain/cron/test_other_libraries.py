@@ -1,6 +1,6 @@
-"""Other people's cron libraries as witnesses, where their dialect and ours say the same.
+"""Comparison with other cron libraries where their dialects agree with ours.
 
-Where they do not, and why ours stays as it is:
+Differences that are intended:
 
 - croniter fires a fixed time twice in the fold.
 - croniter joins two day fields with OR also when one begins with a star; Vixie cron and cronsim join them with AND.
@@ -26,7 +26,7 @@ starts = st.integers(0, 50 * 365 * 86_400).map(lambda epoch: datetime.fromtimest
 
 
 def stepped(low: int, high: int) -> st.SearchStrategy[str]:
-    """A star, a number, a rising range, with or without a step: what all cron libraries read alike."""
+    """A star, a number or an ascending range, with or without a step: all cron libraries agree on these."""
     bounds = st.tuples(st.integers(low, high), st.integers(low, high)).map(sorted)
     rising = bounds.filter(lambda pair: pair[0] < pair[1]).map(lambda pair: f"{pair[0]}-{pair[1]}")
     steps = st.integers(2, max(2, (high - low) // 2)).map(str)
@@ -100,7 +100,7 @@ def test_cronsim_agrees_across_changes_of_the_clock(expression: str, zone: str) 
     assert [fire.timestamp() for fire in found] == [next(theirs).timestamp() for _ in found]
 
 
-def test_croniter_fires_a_fixed_time_twice_in_the_fold_and_we_do_not() -> None:
+def test_croniter_fires_a_fixed_time_twice_in_the_fold_and_foliot_once() -> None:
     compiled = cron.compile("30 2 * * *", "Europe/Berlin")
     start = datetime(2024, 10, 27, tzinfo=compiled.zone.info)
     theirs = croniter("30 2 * * *", start)
@@ -109,7 +109,7 @@ def test_croniter_fires_a_fixed_time_twice_in_the_fold_and_we_do_not() -> None:
     assert [fire.day for fire in compiled.between(start, start.replace(day=28, hour=12), 9)] == [27, 28]
 
 
-def test_cronsim_takes_sunday_for_the_end_of_the_week_and_we_take_saturday() -> None:
+def test_cronsim_ends_the_week_on_sunday_and_foliot_on_saturday() -> None:
     theirs = CronSim("0 0 * * 5/2", START)
 
     assert [next(theirs).isoweekday() for _ in range(2)] == [5, 7]

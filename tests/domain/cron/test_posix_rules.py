@@ -1,4 +1,4 @@
-"""The rule that a zone follows for ever, in the words of POSIX."""
+"""The yearly rule of a zone, in the format of POSIX."""
 
 from datetime import UTC, datetime
 
@@ -33,15 +33,15 @@ def changes(rule: str, year: int) -> list[str]:
         ("AAA0BBB,M12.5.0/0,M2.5.4/0", 2024, ["02-28 23:00 0", "12-29 00:00 60"]),
     ],
 )
-def test_a_rule_says_when_the_clocks_are_changed(rule: str, year: int, expected: list[str]) -> None:
+def test_a_posix_rule_yields_its_clock_changes(rule: str, year: int, expected: list[str]) -> None:
     assert changes(rule, year) == expected
 
 
-def test_a_rule_without_summer_time_never_changes() -> None:
+def test_a_posix_rule_without_summer_time_has_no_changes() -> None:
     assert posixtz.read("<+0545>-5:45:30") == posixtz.YearlyRule(20_730, ())
 
 
 @pytest.mark.parametrize("rule", ["", "CET", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,X,Y", "UTC0 "])
-def test_what_is_no_rule_is_refused(rule: str) -> None:
+def test_an_invalid_posix_rule_is_refused(rule: str) -> None:
     with pytest.raises(ValueError, match="is not a rule for a zone"):
         posixtz.read(rule)

@@ -1,4 +1,4 @@
-"""What holds for every expression, in every zone, at every moment."""
+"""Properties of every expression, in every zone, at every moment."""
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -21,7 +21,7 @@ DAY = 86_400
 
 
 def compiled_or_rejected(expression: str, zone: str, dst: cron.Dst = "vixie", dom_dow: cron.DomDow = "or") -> Cron:
-    """Random day fields may exclude each other: such an example says nothing."""
+    """Random day fields may exclude each other: such examples are dropped."""
     try:
         return cron.compile(expression, zone, dst=dst, dom_dow=dom_dow)
     except cron.InvalidCron as error:
@@ -37,7 +37,7 @@ def compiled_or_rejected(expression: str, zone: str, dst: cron.Dst = "vixie", do
 @example("0 * 30 * *", "Pacific/Apia", 1_325_239_200, "vixie", "or")
 @example("15 1-3 * * *", "Antarctica/Troll", 1_711_846_800, "skip", "or")
 @example("45 1 * * *", "Australia/Lord_Howe", 1_712_415_600, "literal", "or")
-def test_fires_are_those_of_a_slow_walk_along_the_wall(
+def test_fires_equal_a_slow_search(
     expression: str, zone: str, moment: int, dst: cron.Dst, dom_dow: cron.DomDow
 ) -> None:
     compiled = compiled_or_rejected(expression, zone, dst, dom_dow)
@@ -53,7 +53,7 @@ def test_fires_are_those_of_a_slow_walk_along_the_wall(
 @pytest.mark.proves("T13", "R4-36", "R4-70")
 @settings(max_examples=60)
 @given(second_expressions, zones, moments, policies)
-def test_fires_to_the_second_are_those_of_a_slow_walk(expression: str, zone: str, moment: int, dst: cron.Dst) -> None:
+def test_fires_with_seconds_equal_a_slow_search(expression: str, zone: str, moment: int, dst: cron.Dst) -> None:
     compiled = compiled_or_rejected(expression, zone, dst)
     start, end = moment - 3_600, moment + 3_600
 
@@ -90,7 +90,7 @@ def test_previous_is_the_exact_inverse_of_next(expression: str, zone: str, momen
 
 
 @given(expressions, zones, moments, st.lists(st.integers(0, 400 * DAY), min_size=2, max_size=2))
-def test_counts_of_neighbouring_stretches_add_up(expression: str, zone: str, moment: int, spans: list[int]) -> None:
+def test_counts_of_adjacent_periods_add_up(expression: str, zone: str, moment: int, spans: list[int]) -> None:
     compiled = compiled_or_rejected(expression, zone)
     middle, end = moment + spans[0], moment + spans[0] + spans[1]
 
@@ -110,7 +110,7 @@ def test_the_count_is_the_number_of_fires(expression: str, zone: str, moment: in
 
 
 @given(expressions, moments)
-def test_what_was_asked_before_does_not_change_the_answer(expression: str, moment: int) -> None:
+def test_earlier_calls_do_not_affect_the_result(expression: str, moment: int) -> None:
     compiled = compiled_or_rejected(expression, "Europe/Berlin")
     answer = compiled.next_epoch(moment)
 
@@ -122,7 +122,7 @@ def test_what_was_asked_before_does_not_change_the_answer(expression: str, momen
 @given(expressions, zones, moments, policies, st.lists(st.integers(-2 * DAY, 2 * DAY), min_size=2, max_size=12))
 @example("5,40 * * * *", "Australia/Lord_Howe", 1_791_041_400, "vixie", [1, 1, -1_700])
 @example("0,30 0 * * *", "America/St_Johns", 1_268_537_460, "vixie", [-61, -61, -60])
-def test_questions_in_any_order_get_the_answers_of_a_walk(
+def test_calls_in_any_order_return_the_same_fires(
     expression: str, zone: str, moment: int, dst: cron.Dst, steps: list[int]
 ) -> None:
     compiled = compiled_or_rejected(expression, zone, dst)

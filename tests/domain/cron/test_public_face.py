@@ -1,4 +1,4 @@
-"""What library users rely on: aware datetimes in and out, and objects that are cheap to have many of."""
+"""The public interface of cron: aware datetimes in and out, and objects that are cheap."""
 
 import pickle
 import re
@@ -19,7 +19,7 @@ HOUR = timedelta(hours=1)
 HALF_SECOND = timedelta(milliseconds=500)
 
 
-def test_fires_come_in_the_zone_of_the_expression() -> None:
+def test_fires_are_in_the_zone_of_the_expression() -> None:
     fire = cron.compile("0 3 * * *", "America/New_York").next(NOON)
 
     assert fire == datetime(2026, 7, 2, 7, tzinfo=UTC)
@@ -27,7 +27,7 @@ def test_fires_come_in_the_zone_of_the_expression() -> None:
 
 
 @pytest.mark.parametrize("tz", [timezone(-9 * HOUR), ZoneInfo("Asia/Kolkata")])
-def test_the_zone_of_the_question_does_not_matter(tz: ZoneInfo | timezone) -> None:
+def test_the_zone_of_the_argument_does_not_matter(tz: ZoneInfo | timezone) -> None:
     assert cron.compile("0 * * * *").next(NOON.astimezone(tz)) == NOON + HOUR
 
 
@@ -37,7 +37,7 @@ def test_next_is_later_and_previous_is_earlier() -> None:
     assert (hourly.previous(NOON), hourly.next(NOON)) == (NOON - HOUR, NOON + HOUR)
 
 
-def test_fractions_of_a_second_count() -> None:
+def test_fractions_of_a_second_are_respected() -> None:
     hourly = cron.compile("0 * * * *")
 
     assert hourly.next(NOON - HALF_SECOND) == NOON
@@ -46,7 +46,7 @@ def test_fractions_of_a_second_count() -> None:
     assert hourly.previous(NOON - HALF_SECOND) == NOON - HOUR
 
 
-def test_the_second_pass_of_a_fold_is_told_from_the_first() -> None:
+def test_the_second_pass_of_a_fold_is_distinguished_from_the_first() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     second_pass = datetime(2024, 10, 27, 2, 15, tzinfo=berlin, fold=1)
 
@@ -57,7 +57,7 @@ def test_the_second_pass_of_a_fold_is_told_from_the_first() -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Australia/Lord_Howe"])
-def test_each_answer_is_a_question_too(zone: str) -> None:
+def test_each_result_can_be_passed_back(zone: str) -> None:
     hourly = cron.compile("0 * * * *", zone)
     fire = hourly.next(datetime(2024, 10, 26, 12, tzinfo=UTC))
     walked: list[datetime] = []
@@ -69,14 +69,14 @@ def test_each_answer_is_a_question_too(zone: str) -> None:
     assert len({fire.timestamp() for fire in walked}) == 48
 
 
-def test_a_question_that_only_looks_like_the_last_answer_is_another_one() -> None:
+def test_a_datetime_equal_to_the_last_result_but_in_the_other_pass_is_not_confused_with_it() -> None:
     hourly = cron.compile("0 * * * *", "Europe/Berlin")
     first_pass = hourly.next(datetime(2024, 10, 26, 23, 30, tzinfo=UTC))
     assert first_pass is not None
 
     second_pass = first_pass.replace(fold=1)
 
-    assert second_pass == first_pass  # Python compares the hands of the clock
+    assert second_pass == first_pass  # Python compares local time and ignores fold
     assert hourly.next(second_pass) == datetime(2024, 10, 27, 2, tzinfo=UTC)
 
 
@@ -114,20 +114,20 @@ NO_DATETIMES = [1_767_225_600, 1.5, None, "2026-01-01T00:00Z", timedelta(1), NOO
 
 @pytest.mark.parametrize("value", NO_DATETIMES, ids=lambda value: type(value).__name__)
 class TestWhatIsNoDatetime:
-    """The same TypeError, whoever is asked."""
+    """All methods raise the same TypeError."""
 
     @pytest.mark.parametrize("ask", ["next", "previous"])
-    def test_is_no_question(self, ask: str, value: Any) -> None:
+    def test_a_value_that_is_not_a_datetime_is_refused(self, ask: str, value: Any) -> None:
         with pytest.raises(TypeError, match=f"^{re.escape(repr(value))} is not a datetime$"):
             getattr(cron.compile("* * * * *"), ask)(value)
 
-    def test_is_no_end_of_a_stretch(self, value: Any) -> None:
+    def test_a_value_that_is_not_a_datetime_is_refused_as_start_or_end(self, value: Any) -> None:
         for start, end in ((value, NOON), (NOON, value)):
             with pytest.raises(TypeError, match=f"^{re.escape(repr(value))} is not a datetime$"):
                 cron.compile("* * * * *").between(start, end, 9)
 
     @pytest.mark.parametrize("expression", ["@every 1h", "0 3 * * *", "@manual"])
-    def test_is_no_anchor(self, expression: str, value: Any) -> None:
+    def test_a_value_that_is_not_a_datetime_is_refused_as_anchor(self, expression: str, value: Any) -> None:
         if value is not None:
             with pytest.raises(TypeError, match=f"^{re.escape(repr(value))} is not a datetime$"):
                 cron.compile(expression, anchor=value)
@@ -140,8 +140,8 @@ def test_every_argument_can_be_given_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("expression", [None, 5, b"* * * * *", ["*"]], ids=str)
-def test_an_expression_that_is_no_text_is_refused(expression: Any) -> None:
-    with pytest.raises(cron.InvalidCron, match="an expression is text, not ") as refused:
+def test_an_expression_that_is_not_text_is_refused(expression: Any) -> None:
+    with pytest.raises(cron.InvalidCron, match="an expression must be text, not ") as refused:
         cron.compile(expression)
 
     assert refused.value.hint
@@ -151,7 +151,7 @@ def test_an_expression_that_is_no_text_is_refused(expression: Any) -> None:
     ("name", "value"),
     [("tz", ZoneInfo("Asia/Tokyo")), ("tz", 1), ("tz", ["UTC"]), ("key", 7), ("dst", []), ("dom_dow", {})],
 )
-def test_zones_keys_and_rules_are_named_by_text(name: str, value: Any) -> None:
+def test_zone_key_and_policies_must_be_text(name: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=f"{name} must be text, not "):
         cron.compile("H 3 * * *", **{name: value})
 
@@ -160,7 +160,7 @@ def test_zones_keys_and_rules_are_named_by_text(name: str, value: Any) -> None:
     ("name", "value", "hint"),
     [("dst", None, "Choose one of vixie, skip, literal."), ("dom_dow", None, "Choose one of or, and.")],
 )
-def test_a_rule_that_is_named_is_not_none(name: str, value: Any, hint: str) -> None:
+def test_a_policy_of_none_is_refused(name: str, value: Any, hint: str) -> None:
     with pytest.raises(InvalidInput, match=f"{name} must be text, not None\n") as refused:
         cron.compile("0 3 * * *", **{name: value})
 
@@ -178,7 +178,7 @@ def test_the_expression_is_kept_as_it_was_written() -> None:
     assert repr(compiled) == "<Cron ' 0  3 * * mon ' in UTC>"
 
 
-def test_equal_calls_give_the_same_object() -> None:
+def test_equal_calls_return_the_same_object() -> None:
     first = cron.compile("0 3 * * *", "Asia/Tokyo", key="a", anchor=NOON)
 
     assert cron.compile("0 3 * * *", "Asia/Tokyo", key="b", anchor=NOON + HOUR) is first
@@ -209,12 +209,12 @@ def test_a_copy_is_equal_and_has_the_same_hash(expression: str) -> None:
         "0 3 * * H",
     ],
 )
-def test_what_was_compiled_from_something_else_is_not_equal(other: object) -> None:
+def test_expressions_compiled_from_different_arguments_are_not_equal(other: object) -> None:
     assert cron.compile("0 3 * * H", key="a") != other
     assert cron.compile("@every 90s") != other
 
 
-def test_it_does_not_matter_who_named_the_zone() -> None:
+def test_a_zone_in_the_expression_equals_a_zone_argument() -> None:
     assert cron.compile("0 3 * * *") == cron.compile("0 3 * * *", "UTC")
     assert len({cron.compile("0 3 * * *"), cron.compile("0 3 * * *", "UTC")}) == 1
 
@@ -225,7 +225,7 @@ def test_a_limit_is_a_whole_number_that_is_not_negative(limit: Any) -> None:
         cron.compile("0 * * * *").between(NOON, NOON + HOUR, limit)
 
 
-def test_different_expressions_share_what_is_equal_in_them() -> None:
+def test_different_expressions_share_equal_tables() -> None:
     one, two = cron.compile("0 3 * * MON"), cron.compile("00 3 * * 1", "Asia/Tokyo")
 
     assert isinstance(one, WallClock)
@@ -234,6 +234,6 @@ def test_different_expressions_share_what_is_equal_in_them() -> None:
     assert one.pattern.times is two.pattern.times
 
 
-def test_a_compiled_expression_has_no_room_for_anything_else() -> None:
+def test_a_compiled_expression_accepts_no_other_attributes() -> None:
     with pytest.raises(AttributeError):
         cron.compile("* * * * *").note = "mine"  # type: ignore[attr-defined]

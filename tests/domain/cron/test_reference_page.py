@@ -1,4 +1,4 @@
-"""docs/reference/cron.md is true: its examples run, and it names what the code knows."""
+"""docs/reference/cron.md is correct: its examples run, and it names all macros and limits."""
 
 from pathlib import Path
 

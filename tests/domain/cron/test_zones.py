@@ -1,4 +1,4 @@
-"""Which zones exist, and what is known about them."""
+"""Timezones: their names and their clock changes."""
 
 import io
 import pickle
@@ -70,21 +70,21 @@ def offset(zone: zones.Zone, moment: int) -> timedelta:
     return timedelta(seconds=segment.offset)
 
 
-def test_no_zone_changes_its_clock_twice_within_the_three_hours_that_are_made_good() -> None:
+def test_no_zone_changes_its_clock_twice_within_three_hours() -> None:
     for name in known_zones():
         moments = changes_of(name)
         real = [moment for moment in moments if cron.zone(name).segment(moment).start == moment]
-        assert all(later - earlier > 2 * zones.MADE_GOOD_BELOW for earlier, later in pairwise(real))
+        assert all(later - earlier > 2 * zones.DST_BELOW for earlier, later in pairwise(real))
 
 
-def test_fires_carry_the_zone_object_that_everybody_else_uses() -> None:
+def test_fires_have_the_shared_zoneinfo_object() -> None:
     fire = cron.compile("30 2 27 10 *", "Europe/Berlin").next(datetime(2024, 10, 1, tzinfo=UTC))
 
     assert fire == datetime(2024, 10, 27, 2, 30, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin"))
     assert pickle.loads(pickle.dumps(fire)) == fire
 
 
-def test_a_fire_shows_the_right_wall_where_the_systems_own_zone_data_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fire_has_the_right_local_time_if_the_data_of_the_system_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     zone = zones.Zone("Europe/Berlin", package_file("zoneinfo/Europe/Berlin"))
     monkeypatch.setattr(zone, "info", zoneinfo.ZoneInfo.from_file(io.BytesIO(package_file("zoneinfo/Asia/Tokyo"))))
 
@@ -98,13 +98,13 @@ def package_file(path: str) -> bytes:
 
 
 @pytest.mark.parametrize("data", [b"no zone at all".ljust(44), b"TZif\x00".ljust(44, b"\x00")])
-def test_what_is_no_zone_file_is_not_read_as_one(data: bytes) -> None:
+def test_a_file_that_is_not_a_tzif_file_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="not a TZif file"):
         tzif.read(data)
 
 
 def test_no_yearly_rule_changes_the_clock_around_new_year() -> None:
-    # So that the fires of a year depend on the kind of that year alone.
+    # WallClock relies on it: the fires of a year depend on the kind of that year alone.
     for name in sorted(known_zones()):
         data = get_data("tzdata", f"zoneinfo/{name}")
         assert data is not None

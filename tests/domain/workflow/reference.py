@@ -1,4 +1,4 @@
-"""A slow second opinion on workflows: the table of the specification, applied until nothing changes."""
+"""A slow reference implementation of workflows: the table of the specification, applied until nothing changes."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ FIRES = {
 
 
 def results(steps: list[Step], endings: Mapping[str, Result]) -> dict[str, Result]:
-    """What every step comes to when a step that runs ends as `endings` says."""
+    """Return the result of every step, if steps that run end as in `endings`."""
     edges = {step.name: [(edge.parent, edge.when) for edge in step.after] for step in steps}
     for step in steps:
         if step.is_final:
@@ -31,7 +31,7 @@ def results(steps: list[Step], endings: Mapping[str, Result]) -> dict[str, Resul
 
 
 def is_failed(steps: list[Step], found: Mapping[str, Result]) -> bool:
-    """A failure that no child took up."""
+    """Return whether a failure is not handled by a child."""
     taken_up = {
         edge.parent
         for step in steps

@@ -1,4 +1,4 @@
-"""How a tree ends that cannot be settled, because something of it cannot be read."""
+"""The end of a tree that cannot be settled because a part of it cannot be read."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +42,7 @@ def test_steps_that_have_not_begun_are_skipped_and_the_tree_ends() -> None:
 
 
 @pytest.mark.parametrize("status", [Status.SCHEDULED, Status.QUEUED, Status.RUNNING, Status.CANCELLING])
-def test_a_step_under_way_is_cancelled_and_its_end_is_awaited(status: Status) -> None:
+def test_a_running_step_is_cancelled_and_the_tree_waits_for_its_end(status: Status) -> None:
     saved = abandoned(a_step("a", status), a_step("b"))
 
     assert (saved.cancels, list(saved.steps), saved.ended) == ((RUN,), ["b"], None)

@@ -47,7 +47,7 @@ def test_one_chain_of_calls_builds_the_same_graph() -> None:
 
 
 @pytest.mark.proves("R2-27")
-def test_a_function_is_a_step() -> None:
+def test_a_function_can_be_a_step() -> None:
     workflow = Workflow("etl")
     workflow.step("extract", extract, retries=3)
 
@@ -121,7 +121,7 @@ def test_a_step_may_name_a_job_or_ask_a_person() -> None:
         {"approve": {"default": "maybe"}},
     ],
 )
-def test_what_is_no_step_is_refused_at_once(work: dict[str, Any]) -> None:
+def test_an_invalid_step_is_refused_immediately(work: dict[str, Any]) -> None:
     with pytest.raises(InvalidJob):
         Workflow("w").step("a", **work)
 
@@ -137,7 +137,7 @@ def test_a_trigger_rule_that_counts_parents_is_refused() -> None:
         Workflow("w").step("a", shell="true").after("b", "one_success")
 
 
-def test_what_happens_when_nobody_answers_is_said_in_the_words_of_the_file() -> None:
+def test_an_approval_has_the_same_options_as_in_a_file() -> None:
     workflow = Workflow("w")
     workflow.step("ask", approve={"timeout_sec": 5, "default": "approve"})
     workflow.step("wait", approve={"timeout_sec": 0})
@@ -157,12 +157,12 @@ def test_an_edge_that_could_never_hold_is_refused(test: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"id": None}, {"id": "w", "params": ["day"]}, {"id": "w", "partial_counts_as": "maybe"}]
 )
-def test_what_is_no_workflow_is_refused_at_once(wrong: dict[str, Any]) -> None:
+def test_an_invalid_workflow_is_refused_immediately(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidJob):
         Workflow(**wrong)
 
 
-def test_names_are_text() -> None:
+def test_names_must_be_text() -> None:
     with pytest.raises(InvalidJob, match="name must be text"):
         Workflow("w").step(3, extract)  # type: ignore[arg-type]  # it is wrong on purpose
     with pytest.raises(InvalidJob, match="parent must be text"):

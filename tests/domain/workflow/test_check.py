@@ -1,4 +1,4 @@
-"""A workflow is refused with everything that is wrong with it."""
+"""A workflow is refused with all its problems."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def problems(*steps: Step, **fields: object) -> str:
     return "\n".join(problem.in_one_line for problem in caught.value.problems)
 
 
-def test_a_good_workflow_passes() -> None:
+def test_a_valid_workflow_passes_the_check() -> None:
     steps = (
         shell("extract"),
         Step(name="ask", approval=Approval(), after=(Edge(parent="extract"),)),
@@ -40,7 +40,7 @@ def test_a_good_workflow_passes() -> None:
 
 
 @pytest.mark.proves("D1", "R2-31", "R2-35")
-def test_every_problem_is_told_together() -> None:
+def test_all_problems_of_a_workflow_are_reported_together() -> None:
     found = problems(
         shell("a", "nowhere"),
         Step(name="b", job=JobId("reprot")),
@@ -51,18 +51,18 @@ def test_every_problem_is_told_together() -> None:
 
     assert '"nowhere", which does not exist' in found
     assert 'job "reprot" does not exist. Did you mean "report"?' in found
-    assert 'step "c": a step is one thing' in found
+    assert 'step "c": a step is either' in found
     assert "is not a usable name" in found
     assert "priority" in found
 
 
-def test_the_name_under_which_a_step_runs_has_at_most_200_characters() -> None:
+def test_the_job_id_of_a_step_has_at_most_200_characters() -> None:
     check_workflow("etl", WorkflowSpec(steps=(shell("s" * 196),)), JOBS)
 
     assert "has more than 200 characters" in problems(shell("s" * 197))
 
 
-def test_templates_are_checked_also_where_the_graph_is_wrong() -> None:
+def test_templates_are_checked_even_if_the_graph_is_invalid() -> None:
     found = problems(
         shell("a"),
         shell("b", payload="{{ params.dya }} {{ steps.a.output }}"),
@@ -72,36 +72,36 @@ def test_templates_are_checked_also_where_the_graph_is_wrong() -> None:
         params={"day": 1},
     )
 
-    assert "the steps wait for each other: d -> e -> d" in found
+    assert "the steps form a cycle: d -> e -> d" in found
     assert 'step "b": {{ params.dya }}: parameter "dya" does not exist. Did you mean "day"?' in found
     assert 'step "b": {{ steps.a.output }}: step "a" does not come before this one' in found
     assert 'step "c": {{ steps.aa.output }}: step "aa" does not come before this one. Did you mean "a"?' in found
-    assert 'step "c": a template cannot stand in command' in found
+    assert 'step "c": a template is not allowed in command' in found
     assert 'step "d": {{ steps.d.result }}: step "d" does not come before this one' in found
     assert 'step "d": {{ steps.a.output }}' not in found
 
 
-def test_where_the_order_is_in_doubt_a_template_may_read_any_step() -> None:
+def test_if_the_order_is_undefined_a_template_may_read_any_step() -> None:
     steps = (shell("a"), shell("b", "nowhere"), shell("c", "b", payload="{{ steps.a.output }}"), shell("c", "c"))
 
     assert "does not come before" not in problems(*steps)
 
 
-def test_a_cycle_is_told_also_where_a_step_is_there_twice() -> None:
+def test_a_cycle_is_reported_even_if_a_step_is_defined_twice() -> None:
     found = problems(shell("a", "b"), shell("b", "a"), shell("b"))
 
-    assert 'step "b" is there twice' in found
-    assert "the steps wait for each other: a -> b -> a" in found
+    assert 'step "b" is defined twice' in found
+    assert "the steps form a cycle: a -> b -> a" in found
 
 
-def test_what_to_do_stands_apart_from_what_is_wrong() -> None:
+def test_messages_and_hints_of_problems_are_separate() -> None:
     found = problems(
         Step(name="no way", approval=Approval()), Step(name="b", job=JobId("xyz"), spec={"env": {"A": "1"}})
     )
 
     assert "is not a usable name. Use 1 to 200" in found
     assert found.endswith(
-        'step "b": job "xyz" does not exist. Define it as well, or name one that is there: foliot jobs.'
+        'step "b": job "xyz" does not exist. Define it as well, or name an existing job: foliot jobs.'
     )
 
 
@@ -111,25 +111,25 @@ def test_a_template_that_reads_a_step_that_does_not_come_before_is_refused() -> 
     assert 'step "b": {{ steps.a.output }}: step "a" does not come before this one' in found
 
 
-def test_a_template_in_a_command_is_refused_and_shown_the_way() -> None:
+def test_a_template_in_a_command_is_refused_with_an_alternative() -> None:
     found = problems(shell("a"), shell("b", "a", command="rm {{ steps.a.output }}"))
 
-    assert "a template cannot stand in command. Put it into env, stdin" in found
+    assert "a template is not allowed in command. Put it into env, stdin" in found
 
 
 def test_a_step_whose_name_is_taken_by_a_job_is_refused() -> None:
     spec = WorkflowSpec(steps=(shell("a"),))
 
-    with pytest.raises(InvalidWorkflow, match=r'a job "etl\.a" exists already'):
+    with pytest.raises(InvalidWorkflow, match=r'a job "etl\.a" already exists'):
         check_workflow("etl", spec, {JobId("etl.a"): JOBS[REPORT]})
 
 
 def test_a_definition_that_cannot_run_is_refused() -> None:
-    assert "this is no shell job" in problems(Step(name="a", definition=JobSpec(kind="shell", spec={})))
+    assert "not a valid shell job" in problems(Step(name="a", definition=JobSpec(kind="shell", spec={})))
 
 
 @pytest.mark.parametrize("named", ["etl", "other"])
-def test_a_workflow_is_no_step(named: str) -> None:
+def test_a_workflow_cannot_be_a_step(named: str) -> None:
     jobs = {JobId("other"): JobSpec(kind="graph", spec={"version": 1})}
     spec = WorkflowSpec(steps=(Step(name="a", job=JobId(named)),))
 
@@ -151,24 +151,24 @@ def gated(*names: str, **fields: Any) -> Step:
     ("step", "problem"),
     [
         (gated("etl.a"), 'step "a": "etl.a" cannot depend on itself'),
-        (gated(), 'step "a": depends_on names 1 to'),
+        (gated(), 'step "a": depends_on must name 1 to'),
         (gated("report", wait=-1), 'step "a": wait must be 0 to'),
         (gated("reprot"), 'step "a": job "reprot" does not exist. Did you mean "report"?'),
     ],
 )
-def test_a_gate_of_a_step_that_cannot_be_asked_is_refused(step: Step, problem: str) -> None:
+def test_an_invalid_gate_of_a_step_is_refused(step: Step, problem: str) -> None:
     with pytest.raises(InvalidWorkflow) as caught:
         check_workflow("etl", WorkflowSpec(steps=(step,)), JOBS, watchable=JOBS)
 
-    [told] = caught.value.problems
-    assert told.in_one_line.startswith(problem)
+    [found] = caught.value.problems
+    assert found.in_one_line.startswith(problem)
 
 
-def test_a_gate_of_a_step_may_look_at_its_own_workflow_and_at_other_steps() -> None:
+def test_a_gate_of_a_step_may_depend_on_its_own_workflow_and_on_other_steps() -> None:
     check_workflow("etl", WorkflowSpec(steps=(gated("etl", "etl.b", "report"), shell("b"))), JOBS, watchable=JOBS)
 
 
-def test_whoever_does_not_know_all_jobs_leaves_gates_alone() -> None:
+def test_without_a_list_of_watchable_jobs_gates_are_not_checked() -> None:
     check_workflow("etl", WorkflowSpec(steps=(gated("elsewhere"),)), JOBS)
 
 

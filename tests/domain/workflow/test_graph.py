@@ -1,4 +1,4 @@
-"""What keeps steps from being a graph."""
+"""Problems of steps that do not form a graph."""
 
 from itertools import pairwise
 
@@ -30,7 +30,7 @@ def problems(*steps: Step) -> str:
 def test_a_cycle_is_named(steps: list[Step], way: str) -> None:
     [problem] = problems_of(steps)
 
-    assert problem.message == f"the steps wait for each other: {way}"
+    assert problem.message == f"the steps form a cycle: {way}"
 
 
 @pytest.mark.proves("D1", "R2-33")
@@ -41,12 +41,12 @@ def test_each_cycle_is_named() -> None:
     assert ways == ["a -> b -> a", "c -> d -> c", "e -> e"]
 
 
-def test_there_are_only_so_many_cycles_that_people_read() -> None:
+def test_the_number_of_reported_cycles_is_limited() -> None:
     found = list(problems_of([step(str(number), str(number)) for number in range(MOST_CYCLES + 5)]))
 
     assert [problem.message for problem in found[-2:]] == [
-        "the steps wait for each other: 19 -> 19",
-        "other steps wait for each other as well",
+        "the steps form a cycle: 19 -> 19",
+        "there are more cycles",
     ]
     assert len(found) == MOST_CYCLES + 1
 
@@ -54,16 +54,16 @@ def test_there_are_only_so_many_cycles_that_people_read() -> None:
 def test_a_long_cycle_is_named_by_its_beginning_and_its_end() -> None:
     [problem] = problems_of([step(str(number), str((number - 1) % 500)) for number in range(500)])
 
-    assert problem.message.startswith("the steps wait for each other: 0 -> 1 -> 2 -> 3")
+    assert problem.message.startswith("the steps form a cycle: 0 -> 1 -> 2 -> 3")
     assert problem.message.endswith("9 -> ... -> 499 -> 0")
 
 
-def test_a_diamond_is_no_cycle() -> None:
+def test_a_diamond_is_not_a_cycle() -> None:
     assert problems(step("a"), step("b", "a"), step("c", "a"), step("d", "b", "c")) == ""
 
 
 @pytest.mark.proves("D1", "R2-30", "R2-32")
-def test_every_problem_is_told_at_once() -> None:
+def test_all_problems_of_a_graph_are_reported_together() -> None:
     found = problems(
         step("extract"),
         step("extract"),
@@ -72,7 +72,7 @@ def test_every_problem_is_told_at_once() -> None:
         step("y", is_final=True),
     )
 
-    assert 'step "extract" is there twice' in found
+    assert 'step "extract" is defined twice' in found
     assert 'comes after "extrakt", which does not exist. Did you mean "extract"?' in found
     assert 'comes after "extrakt" twice' in found
     assert "only one step can be final, not z, y" in found
@@ -82,12 +82,12 @@ def test_every_problem_is_told_at_once() -> None:
     ("steps", "problem"),
     [
         ([], "at least one step"),
-        ([step("a"), step("z", "a", is_final=True)], "comes after every step already"),
+        ([step("a"), step("z", "a", is_final=True)], "already comes after every step"),
         ([step("z", is_final=True), step("a", "z")], "comes after the final step"),
         ([step("a"), Step(name="b", after=(Edge(parent="a", when=frozenset()),))], "has no condition"),
     ],
 )
-def test_what_cannot_be_a_workflow_is_refused(steps: list[Step], problem: str) -> None:
+def test_invalid_graphs_are_refused(steps: list[Step], problem: str) -> None:
     assert problem in problems(*steps)
 
 
@@ -103,7 +103,7 @@ def test_a_cycle_is_found_exactly_when_there_is_one(parents: dict[str, list[str]
 
 
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.lists(st.sampled_from("abcdefgh"), max_size=3)))
-def test_cycles_share_nothing_and_without_them_there_is_an_order(parents: dict[str, list[str]]) -> None:
+def test_reported_cycles_are_disjoint_and_without_them_the_graph_is_ordered(parents: dict[str, list[str]]) -> None:
     cycles = list(find_cycles(parents))
 
     on_cycles = [name for cycle in cycles for name in cycle[1:]]
@@ -112,7 +112,7 @@ def test_cycles_share_nothing_and_without_them_there_is_an_order(parents: dict[s
     assert _can_be_ordered({name: before for name, before in parents.items() if name not in on_cycles})
 
 
-def test_a_long_chain_is_no_trouble() -> None:
+def test_a_long_chain_causes_no_recursion_error() -> None:
     chain = {str(number): [str(number - 1)] for number in range(1, 10_000)}
 
     assert find_cycle(chain) == []
@@ -120,7 +120,7 @@ def test_a_long_chain_is_no_trouble() -> None:
 
 
 def _can_be_ordered(parents: dict[str, list[str]]) -> bool:
-    """Take away what waits for nobody until nothing is left, or nothing can be taken."""
+    """Remove nodes without parents until no node is left or none can be removed."""
     left = set(parents)
     while free := {name for name in left if not left.intersection(parents[name])}:
         left -= free

@@ -1,4 +1,4 @@
-"""The jobs behind a workflow."""
+"""The jobs of a workflow."""
 
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec, Options
@@ -8,7 +8,7 @@ from foliot.domain.workflow.spec import Approval, Step, WorkflowSpec
 WORK = JobSpec(kind="shell", spec={"command": "true"}, source="file")
 
 
-def test_a_workflow_is_stored_as_a_job_that_says_the_same_about_itself() -> None:
+def test_the_job_of_a_workflow_has_its_options_and_description() -> None:
     spec = WorkflowSpec(
         steps=(Step(name="a", definition=WORK),),
         description="D",
@@ -27,7 +27,7 @@ def test_a_workflow_is_stored_as_a_job_that_says_the_same_about_itself() -> None
     assert (job.options.priority, job.enabled, job.source) == (5, False, "file")
 
 
-def test_only_a_step_that_does_something_of_its_own_has_a_job() -> None:
+def test_only_a_step_with_its_own_definition_has_a_job() -> None:
     steps = (
         Step(name="a", definition=WORK),
         Step(name="b", job=JobId("report")),

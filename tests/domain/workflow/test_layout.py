@@ -1,4 +1,4 @@
-"""What a picture of a workflow shows."""
+"""The layout of a workflow."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.cases import for_each
 
 
 def drawn(**parents: list[str]) -> Any:
-    """A drawing of steps with their parents; one that begins with an underscore is final."""
+    """Return the layout of steps with their parents. A step whose name begins with an underscore is final."""
     flow = Workflow("flow")
     for name, before in parents.items():
         step = flow.step(name, shell="true")
@@ -19,11 +19,11 @@ def drawn(**parents: list[str]) -> Any:
     return layout_of(flow.spec.steps)
 
 
-def test_a_step_stands_below_the_lowest_of_its_parents() -> None:
+def test_a_step_is_one_layer_below_the_lowest_of_its_parents() -> None:
     assert drawn(d=["a", "c"], c=["b"], b=["a"], a=[], e=["a"]).layers == [["a"], ["b", "e"], ["c"], ["d"]]
 
 
-def test_the_final_step_has_arrows_from_those_that_nothing_else_follows() -> None:
+def test_the_final_step_has_arrows_only_from_steps_that_no_other_step_follows() -> None:
     drawing = drawn(a=[], b=["a"], c=["a"], _end=[])
 
     assert drawing.layers[-1] == ["_end"]
@@ -51,7 +51,7 @@ def test_a_final_step_alone_has_no_arrow() -> None:
         ([], {"equals": {"n": 1}}, 'success, output = {"n":1}'),
     ],
 )
-def test_conditions_are_words_on_the_arrow(conditions: list[str], test: dict[str, Any], words: str) -> None:
+def test_arrows_have_their_conditions_in_words(conditions: list[str], test: dict[str, Any], words: str) -> None:
     flow = Workflow("flow")
     flow.step("a", shell="true")
     flow.step("b", shell="true").after("a", *conditions, **test)
@@ -59,14 +59,14 @@ def test_conditions_are_words_on_the_arrow(conditions: list[str], test: dict[str
     assert layout_of(flow.spec.steps).arrows == [Arrow("a", "b", words)]
 
 
-def test_who_asks_a_person_is_known() -> None:
+def test_the_layout_lists_approvals() -> None:
     flow = Workflow("flow")
     flow.step("ask", approve=True)
 
     assert layout_of(flow.spec.steps).questions == {"ask"}
 
 
-def test_a_thousand_between_two_have_two_thousand_arrows() -> None:
+def test_a_thousand_parallel_steps_have_two_thousand_arrows() -> None:
     wide = [f"m{number}" for number in range(1_000)]
     drawing = drawn(a=[], **{name: ["a"] for name in wide}, z=wide)
 

@@ -1,4 +1,4 @@
-"""Which steps fire, which are skipped, and how an execution ends."""
+"""Which steps start, which are skipped, and how an execution ends."""
 
 import random
 from collections import Counter
@@ -16,7 +16,7 @@ from foliot.domain.workflow.progress import (
     Resolved,
     StepState,
     advance,
-    answered,
+    advance_with,
     begin,
     first_states,
     overall,
@@ -41,7 +41,7 @@ def play(
     order: random.Random | None = None,
     states: dict[str, StepState] | None = None,
 ) -> tuple[dict[str, StepState], list[str]]:
-    """Run an execution to its end; what runs at once ends in the order that `order` picks, some together."""
+    """Run an execution to its end. Running steps end in the order that `order` picks, some of them together."""
     graph = graph_of(steps)
     states = states or first_states(graph)
     fired: list[str] = []
@@ -58,7 +58,7 @@ def play(
         together = 1 if order is None else order.randint(1, len(underway))
         ended, underway = underway[:together], underway[together:]
         news = {name: Resolved(endings.get(name, SUCCESS)) for name in ended}
-        followed = answered(advance(graph, news), states)
+        followed = advance_with(advance(graph, news), states)
 
 
 def is_complete(states: Mapping[str, StepState]) -> bool:
@@ -114,7 +114,7 @@ def test_results_follow_from_the_graph_alone_in_every_order(
 
 @pytest.mark.proves("D5")
 @given(workflows())
-def test_an_execution_has_failed_when_a_failure_was_taken_up_by_nobody(
+def test_an_execution_fails_if_a_failure_is_not_handled(
     workflow: tuple[list[Step], dict[str, Result]],
 ) -> None:
     steps, endings = workflow
@@ -140,7 +140,7 @@ def test_an_execution_has_failed_when_a_failure_was_taken_up_by_nobody(
         ("skipped", Status.FAILED),
     ],
 )
-def test_a_failure_is_made_good_by_a_child_that_ran_on_it(when: str, status: Status) -> None:
+def test_a_failure_is_handled_by_a_child_that_ran_because_of_it(when: str, status: Status) -> None:
     steps = [step("load"), step("next", {"load": when})]
 
     states, _ = play(steps, {"load": FAILURE})
@@ -149,21 +149,21 @@ def test_a_failure_is_made_good_by_a_child_that_ran_on_it(when: str, status: Sta
 
 
 @given(workflows(), st.data())
-def test_hearing_of_a_result_twice_changes_nothing(
+def test_resolving_a_step_twice_changes_nothing(
     workflow: tuple[list[Step], dict[str, Result]], data: st.DataObject
 ) -> None:
     steps, endings = workflow
     states, _ = play(steps, endings)
     name = data.draw(st.sampled_from(sorted(states)))
 
-    followed = answered(advance(graph_of(steps), {name: Resolved(FAILURE)}), states)
+    followed = advance_with(advance(graph_of(steps), {name: Resolved(FAILURE)}), states)
 
     assert followed.changed == {}
     assert followed.fire == ()
 
 
 @given(workflows(), st.data())
-def test_a_rerun_keeps_what_does_not_come_after_its_start(
+def test_a_rerun_keeps_results_of_steps_before_its_start(
     workflow: tuple[list[Step], dict[str, Result]], data: st.DataObject
 ) -> None:
     steps, endings = workflow
@@ -182,7 +182,7 @@ def test_a_rerun_keeps_what_does_not_come_after_its_start(
     assert is_complete(states)
 
 
-def test_a_rerun_from_a_step_that_had_run_gives_the_same_table() -> None:
+def test_a_rerun_from_a_step_that_had_run_gives_the_same_results() -> None:
     steps = [
         step("a"),
         step("b", {"a": "success"}),
@@ -199,7 +199,7 @@ def test_a_rerun_from_a_step_that_had_run_gives_the_same_table() -> None:
     }
 
 
-def test_a_step_that_is_marked_counts_as_a_success_and_what_follows_runs() -> None:
+def test_a_marked_step_counts_as_a_success_and_its_children_run() -> None:
     steps = [step("a"), step("b", {"a": "success"}), step("c", {"b": "success"}), step("d", {"b": "failure"})]
     before, _ = play(steps, {"b": FAILURE})
 
@@ -247,13 +247,13 @@ ROWS = {
 
 @pytest.mark.proves("D8", "R2-29", "R2-69")
 @for_each("row", ROWS)
-def test_the_rows_of_the_specification(row: str) -> None:
+def test_the_condition_table_of_the_specification(row: str) -> None:
     steps, endings, expected = ROWS[row]
 
     assert play(steps, endings)[1] == expected
 
 
-def test_the_final_step_makes_no_failure_good() -> None:
+def test_the_final_step_handles_no_failure() -> None:
     steps = [step("a"), step("z", is_final=True)]
     states, _ = play(steps, {"a": FAILURE})
 
@@ -267,7 +267,7 @@ def test_a_failing_final_step_fails_the_execution() -> None:
     assert overall(graph_of(steps), states) is Status.FAILED
 
 
-def test_a_skipped_step_names_the_parents_that_kept_it_from_running() -> None:
+def test_a_skipped_step_names_the_parents_that_blocked_it() -> None:
     steps = [step("a"), step("b"), step("c", {"a": "success", "b": "success"})]
     states, _ = play(steps, {"a": FAILURE})
 
@@ -290,31 +290,31 @@ def test_a_skipped_step_names_the_parents_that_kept_it_from_running() -> None:
         (RunOutput(output=b"{}"), OutputTest(path="ok", equals=None), False),
     ],
 )
-def test_an_edge_may_ask_about_the_output(run_output: RunOutput, test: OutputTest, holds: bool) -> None:
+def test_an_edge_may_test_the_output(run_output: RunOutput, test: OutputTest, holds: bool) -> None:
     edge = Edge(parent="a", test=test)
     steps = [step("a"), Step(name="b", after=(edge,))]
     graph = graph_of(steps)
 
-    followed = answered(advance(graph, {"a": Resolved(SUCCESS, run_output)}), first_states(graph))
+    followed = advance_with(advance(graph, {"a": Resolved(SUCCESS, run_output)}), first_states(graph))
 
     assert followed.fire == (("b",) if holds else ())
 
 
 @pytest.mark.proves("R2-13")
 def test_resolving_touches_each_edge_once_however_many_parents_a_step_has() -> None:
-    """A thousand-wide diamond: asking about one parent must not ask about the other 999."""
+    """In a diamond of a thousand steps, resolving one parent must not read the other 999."""
     wide = [f"w{number}" for number in range(1_000)]
     steps = [step("a"), *(step(name, {"a": "success"}) for name in wide), step("z", dict.fromkeys(wide, "success"))]
     graph = graph_of(steps)
     states = first_states(graph)
-    asked = 0
+    reads = 0
     queue = list(begin(graph, states).fire)
     while queue:
         questions = advance(graph, {queue.pop(): Resolved(SUCCESS)})
         wanted = next(questions)
         try:
             while True:
-                asked += len(wanted)
+                reads += len(wanted)
                 wanted = questions.send({name: states[name] for name in wanted})
         except StopIteration as end:
             states |= end.value.changed
@@ -322,10 +322,10 @@ def test_resolving_touches_each_edge_once_however_many_parents_a_step_has() -> N
 
     assert is_complete(states)
     edges = sum(len(parents) for parents in graph.parents.values())
-    assert asked == edges + len(steps)
+    assert reads == edges + len(steps)
 
 
-def test_ten_thousand_steps_in_a_row_are_skipped_in_one_go() -> None:
+def test_ten_thousand_successive_steps_are_skipped_in_one_call() -> None:
     steps = [step("s0"), *(step(f"s{n}", {f"s{n - 1}": "success"}) for n in range(1, 10_000))]
 
     states, fired = play(steps, {"s0": FAILURE})
@@ -345,15 +345,15 @@ def test_ten_thousand_steps_in_a_row_are_skipped_in_one_go() -> None:
         (Status.SKIPPED, SKIPPED),
     ],
 )
-def test_what_the_end_of_a_run_means_for_the_children(status: Status, result: Result) -> None:
+def test_the_status_of_a_run_determines_the_result_of_its_step(status: Status, result: Result) -> None:
     assert result_of(status) is result
 
 
-def test_partial_counts_as_failure_where_that_is_asked_for() -> None:
+def test_partial_counts_as_failure_if_the_workflow_says_so() -> None:
     assert result_of(Status.PARTIAL, partial_counts_as=FAILURE) is FAILURE
 
 
-def test_the_trigger_rules_that_translate_say_the_same_about_every_parent() -> None:
+def test_supported_trigger_rules_apply_to_each_parent_alone() -> None:
     assert {rule: {r for r in Result if is_met(when, r)} for rule, when in TRIGGER_RULES.items()} == {
         "all_success": {SUCCESS},
         "all_failed": {FAILURE},
@@ -365,7 +365,7 @@ def test_the_trigger_rules_that_translate_say_the_same_about_every_parent() -> N
     }
 
 
-def test_a_graph_knows_what_comes_before_and_after() -> None:
+def test_a_graph_has_ancestors_descendants_and_roots() -> None:
     graph: Graph = graph_of([step("a"), step("b", {"a": "success"}), step("c", {"b": "success"}), step("d")])
 
     order = Precedence(graph)

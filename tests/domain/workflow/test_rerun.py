@@ -1,4 +1,4 @@
-"""What an execution carries along from the one it repeats."""
+"""What a rerun keeps from the execution that it repeats."""
 
 import msgspec
 import pytest
@@ -25,29 +25,29 @@ HERE, GONE = RunId("here"), RunId("gone")
 NO_OUTPUT = RunOutput()
 
 
-def left(run_output: RunOutput, run_id: RunId | None = HERE) -> StepOutput:
+def a_step_output(run_output: RunOutput, run_id: RunId | None = HERE) -> StepOutput:
     return StepOutput(Result.SUCCESS, run_id, run_output)
 
 
-def test_steps_are_asked_about_by_templates_and_by_tests_of_edges() -> None:
+def test_templates_and_edge_tests_reference_steps() -> None:
     shell = JobSpec(kind="shell", spec={"command": "true", "env": {"A": "{{ steps.env.exit_code }}"}})
     steps = (
-        *(Step(name=name, job=JobId("x")) for name in ("payload", "env", "given", "edge", "nobody")),
+        *(Step(name=name, job=JobId("x")) for name in ("payload", "env", "given", "edge", "unused")),
         Step(name="a", definition=shell, payload={"deep": ["{{ steps.payload.output }} {{ params.x }}"]}),
         Step(name="b", job=JobId("x"), spec={"stdin": "{{ steps.given.output }}"}),
         Step(
-            name="c", job=JobId("x"), after=(Edge(parent="edge", test=OutputTest(contains="x")), Edge(parent="nobody"))
+            name="c", job=JobId("x"), after=(Edge(parent="edge", test=OutputTest(contains="x")), Edge(parent="unused"))
         ),
     )
 
     assert referenced_steps(WorkflowSpec(steps=steps)) == {"payload", "env", "given", "edge"}
 
 
-def test_what_is_stored_goes_before_what_was_carried() -> None:
+def test_stored_outputs_are_preferred_to_carried_ones() -> None:
     found = {
-        "stored": left(RunOutput(exit_code=0, output=b"[1]")),
-        "carried": left(NO_OUTPUT, GONE),
-        "empty": left(NO_OUTPUT),
+        "stored": a_step_output(RunOutput(exit_code=0, output=b"[1]")),
+        "carried": a_step_output(NO_OUTPUT, GONE),
+        "empty": a_step_output(NO_OUTPUT),
     }
     before = {"stored": CarriedOutput(output=2), "carried": CarriedOutput(exit_code=3, output={"a": None})}
 
@@ -57,22 +57,22 @@ def test_what_is_stored_goes_before_what_was_carried() -> None:
         "stored": CarriedOutput(exit_code=0, output=[1]),
         "carried": CarriedOutput(exit_code=3, output={"a": None}),
     }
-    assert with_carried({"carried": left(NO_OUTPUT, GONE), "empty": left(NO_OUTPUT)}, carried) == {
-        "carried": left(RunOutput(exit_code=3, output=b'{"a":null}'), GONE),
-        "empty": left(NO_OUTPUT),
+    assert with_carried({"carried": a_step_output(NO_OUTPUT, GONE), "empty": a_step_output(NO_OUTPUT)}, carried) == {
+        "carried": a_step_output(RunOutput(exit_code=3, output=b'{"a":null}'), GONE),
+        "empty": a_step_output(NO_OUTPUT),
     }
-    assert with_carried({"stored": left(RunOutput(output=b"[1]"))}, before) == {
-        "stored": left(RunOutput(output=b"[1]"))
+    assert with_carried({"stored": a_step_output(RunOutput(output=b"[1]"))}, before) == {
+        "stored": a_step_output(RunOutput(output=b"[1]"))
     }
 
 
-def test_what_is_neither_stored_nor_carried_is_refused() -> None:
+def test_an_output_that_is_neither_stored_nor_carried_is_refused() -> None:
     with pytest.raises(InvalidRun, match='step "a" of execution x'):
-        outputs_to_carry("x", {"a": left(NO_OUTPUT, GONE)}, {}, {HERE})
-    assert outputs_to_carry("x", {"skipped": left(NO_OUTPUT, None)}, {}, ()) == {}
+        outputs_to_carry("x", {"a": a_step_output(NO_OUTPUT, GONE)}, {}, {HERE})
+    assert outputs_to_carry("x", {"skipped": a_step_output(NO_OUTPUT, None)}, {}, ()) == {}
 
 
-def test_it_is_found_again_among_what_was_given_for_the_run() -> None:
+def test_carried_outputs_are_read_from_the_overrides_of_a_run() -> None:
     start = ExecutionStart(
         version=1, rerun_of=HERE, carried={"a": CarriedOutput(exit_code=1, output="x"), "b": CarriedOutput(output=[{}])}
     )
@@ -83,7 +83,7 @@ def test_it_is_found_again_among_what_was_given_for_the_run() -> None:
     assert ExecutionStart.read(overrides, {"version": 7}) == start
 
 
-def test_marked_steps_are_kept_and_what_was_never_resolved_is_run_again() -> None:
+def test_marked_steps_are_kept_and_unresolved_steps_run_again() -> None:
     names = ("a", "b", "c", "d")
     steps = tuple(Step(name=name, job=JobId("x"), after=_after(name)) for name in names)
     done = {name: StepState(0, result=Result.SUCCESS) for name in names}

@@ -1,4 +1,4 @@
-"""What is saved when steps have ended: runs, skips, the end."""
+"""The settlement after steps have ended: new runs, skipped steps, the end."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
@@ -36,7 +36,7 @@ def shell(name: str, *parents: str, **fields: Any) -> Step:
 
 
 class Stage:
-    """An execution in memory: what the storage would keep, led by hand."""
+    """An execution in memory, in place of a storage."""
 
     def __init__(self, *steps: Step, params: Mapping[str, Any] | None = None, **fields: Any) -> None:
         self.plan = Plan.of(WorkflowSpec(steps=steps, params=dict(params or {}), **fields))
@@ -128,9 +128,7 @@ def test_an_execution_ends_when_every_step_has_its_result() -> None:
     ("counts_as", "result", "status"),
     [("success", Result.SUCCESS, Status.SUCCESS), ("failed", Result.FAILURE, Status.FAILED)],
 )
-def test_a_workflow_says_what_a_step_counts_as_that_succeeded_in_part(
-    counts_as: str, result: Result, status: Status
-) -> None:
+def test_partial_counts_as_decides_about_a_partial_step(counts_as: str, result: Result, status: Status) -> None:
     stage = Stage(shell("a"), partial_counts_as=counts_as).begin().end("a", Status.PARTIAL)
 
     assert stage.results == {"a": result}
@@ -155,7 +153,7 @@ def test_a_failed_execution_names_the_steps_that_failed() -> None:
         ({"busy": {REPORT}}, "overlap"),
     ],
 )
-def test_a_step_that_cannot_start_is_skipped_and_its_children_are_asked(blocked: dict[str, Any], reason: str) -> None:
+def test_a_step_that_cannot_start_is_skipped_and_its_children_resolve(blocked: dict[str, Any], reason: str) -> None:
     held = Step(name="b", job=REPORT, after=(Edge(parent="a"),), overlap=StepOverlap.SKIP)
     stage = Stage(shell("a"), held, shell("c", "b")).begin()
     vars(stage).update(blocked)
@@ -168,7 +166,7 @@ def test_a_step_that_cannot_start_is_skipped_and_its_children_are_asked(blocked:
 
 
 @pytest.mark.proves("D7")
-def test_a_job_that_came_after_the_execution_had_begun_is_none_of_its_steps() -> None:
+def test_a_job_created_after_the_execution_was_opened_is_not_run() -> None:
     later_job = Step(name="b", job=JobId("came.later"), after=(Edge(parent="a"),))
     stage = Stage(shell("a"), later_job).begin()
     stage.jobs[JobId("came.later")] = _REPORT
@@ -185,7 +183,7 @@ def test_a_first_step_that_cannot_start_is_skipped_too() -> None:
     assert stage.begin().ended == Ended(Status.SKIPPED)
 
 
-def test_overlap_queue_lets_the_step_wait_for_its_place() -> None:
+def test_overlap_queue_limits_the_step_to_one_concurrent_run() -> None:
     stage = Stage(shell("a", overlap=StepOverlap.QUEUE)).begin()
 
     assert stage.runs["a"].options.max_concurrent == 1
@@ -207,7 +205,7 @@ def test_templates_bring_data_from_parameters_and_earlier_steps() -> None:
     assert msgspec.json.decode(run.overrides or b"") == {"spec": {"env": {"SOURCE": "from /a b; rm by etl"}}}
 
 
-def test_what_can_only_be_text_is_text() -> None:
+def test_templates_in_text_fields_become_text() -> None:
     load = shell(
         "load", "extract", spec={"env": {"ROWS": "{{ steps.extract.output.rows }}"}, "stdin": "{{ params.day }}"}
     )
@@ -220,7 +218,7 @@ def test_what_can_only_be_text_is_text() -> None:
     }
 
 
-def test_a_template_knows_the_result_of_the_step_that_has_just_ended() -> None:
+def test_a_template_has_the_result_of_a_step_that_has_just_ended() -> None:
     seen = shell("seen", payload="{{ steps.a.result }}")
     seen = msgspec.structs.replace(seen, after=(Edge(parent="a", when=frozenset({"complete"})),))  # type: ignore[arg-type]  # a word is its condition
     stage = Stage(shell("a"), seen).begin()
@@ -230,24 +228,24 @@ def test_a_template_knows_the_result_of_the_step_that_has_just_ended() -> None:
     assert stage.runs["seen"].payload == b'"failure"'
 
 
-def test_a_template_that_leads_nowhere_fails_its_step_and_the_others_go_on() -> None:
+def test_a_template_without_a_value_fails_its_step_and_no_other() -> None:
     stage = Stage(shell("a"), shell("b", "a", payload="{{ steps.a.output.path }}"), shell("c", "a")).begin()
 
     stage.end("a", output={})
 
     assert stage.results["b"] is Result.FAILURE
-    assert "leads to nothing" in stage.states["b"].reason
+    assert "has no value" in stage.states["b"].reason
     assert "c" in stage.runs
 
 
 @pytest.mark.parametrize(("timeout", "due_at"), [(None, LATEST), (HOUR, later(NOW, HOUR))])
-def test_an_approval_is_a_run_that_is_due_when_its_time_is_up(timeout: Millis | None, due_at: Instant) -> None:
+def test_an_approval_is_a_run_that_is_due_when_its_timeout_ends(timeout: Millis | None, due_at: Instant) -> None:
     stage = Stage(Step(name="ask", approval=Approval(timeout=timeout))).begin()
 
     assert stage.runs["ask"].due_at == due_at
 
 
-def test_cancelling_ends_what_runs_and_skips_what_has_not_begun() -> None:
+def test_cancelling_cancels_running_steps_and_skips_the_others() -> None:
     stage = Stage(shell("a"), shell("b", "a"), shell("z", is_final=True)).begin()
     stage.tree = stage.tree._replace(cancel_at=NOW)
 
@@ -259,7 +257,7 @@ def test_cancelling_ends_what_runs_and_skips_what_has_not_begun() -> None:
     assert stage.end("a", Status.CANCELLED).ended == Ended(Status.CANCELLED, Reason.CANCELLED)
 
 
-def test_the_final_step_runs_after_a_cancel_where_that_is_asked_for() -> None:
+def test_the_final_step_runs_after_a_cancel_with_final_on_cancel() -> None:
     stage = Stage(shell("a"), shell("b", "a"), shell("z", is_final=True), final_on_cancel=True).begin()
     stage.tree = stage.tree._replace(cancel_at=NOW)
     stage.settle([Note(RunId("x"))])
@@ -281,7 +279,7 @@ def test_a_step_on_skipped_does_not_fire_because_of_a_cancel() -> None:
     assert stage.results["c"] is Result.SKIPPED
 
 
-def test_an_execution_past_its_deadline_is_cut_short() -> None:
+def test_an_execution_past_its_deadline_ends_early() -> None:
     stage = Stage(shell("a"), shell("b", "a")).begin()
     stage.tree = stage.tree._replace(deadline=later(NOW, MINUTE))
 
@@ -301,7 +299,7 @@ def test_an_execution_that_ends_just_after_its_deadline_keeps_its_result() -> No
     assert stage.end("a", now=later(NOW, HOUR)).ended == Ended(Status.SUCCESS)
 
 
-def test_notes_that_were_read_go_and_others_stay() -> None:
+def test_settled_notes_are_removed_and_others_stay() -> None:
     stage = Stage(shell("a")).begin()
 
     stage.settle([Note(RunId("n1"), "a", Status.SUCCESS)])

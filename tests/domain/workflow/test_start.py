@@ -1,4 +1,4 @@
-"""What an execution begins with."""
+"""The start of an execution."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from foliot.errors import InvalidRun
 @pytest.mark.parametrize(
     ("given", "hint"),
     [
-        (["monday"], "Give an object with: day, region."),
+        (["monday"], "The workflow has these parameters: day, region."),
         ({"dya": 1}, "day"),
         ({"colour": 1}, "There are: day, region."),
     ],
 )
-def test_a_wrong_parameter_is_answered_with_those_that_there_are(given: Any, hint: str) -> None:
+def test_the_hint_about_a_wrong_parameter_lists_the_parameters(given: Any, hint: str) -> None:
     with pytest.raises(InvalidRun) as caught:
         read_params(WorkflowSpec(steps=(), params={"day": 1, "region": "eu"}), given)
 
@@ -25,7 +25,7 @@ def test_a_wrong_parameter_is_answered_with_those_that_there_are(given: Any, hin
 
 
 @pytest.mark.parametrize("given", [5, {"colour": 1}])
-def test_of_very_many_only_some_are_named(given: Any) -> None:
+def test_the_hint_lists_only_some_of_very_many_parameters(given: Any) -> None:
     with pytest.raises(InvalidRun) as caught:
         read_params(WorkflowSpec(steps=(), params={f"{number}-" + "x" * 100: 1 for number in range(1_000)}), given)
 

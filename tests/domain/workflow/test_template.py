@@ -1,4 +1,4 @@
-"""Templates: data from elsewhere, never code."""
+"""Templates insert data, never code."""
 
 from typing import Any
 
@@ -33,21 +33,21 @@ SOURCES = {
         (None, None),
     ],
 )
-def test_a_template_becomes_what_it_names(given_value: Any, rendered: Any) -> None:
+def test_a_template_is_replaced_by_its_value(given_value: Any, rendered: Any) -> None:
     assert render(given_value, SOURCES) == rendered
 
 
 @pytest.mark.parametrize(
     "text", ["{{ steps.load.output }}", "{{ params.limit.x }}", "{{ 7*7 }}", "{{ params }}", "{{}}"]
 )
-def test_a_template_that_leads_nowhere_is_an_error(text: str) -> None:
-    with pytest.raises(InvalidRun, match="leads to nothing"):
+def test_a_template_without_a_value_is_an_error(text: str) -> None:
+    with pytest.raises(InvalidRun, match="has no value"):
         render(text, SOURCES)
 
 
 @given(st.text() | st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
-def test_what_a_template_yields_is_not_read_again(value: Any) -> None:
-    """Data that looks like a template stays data."""
+def test_inserted_values_are_not_parsed_again(value: Any) -> None:
+    """Data that looks like a template is not parsed."""
     hostile = {"params": {"x": value, "y": "{{ params.secret }}", "secret": 1}}
 
     assert render("{{ params.x }}", hostile) == value
@@ -62,17 +62,17 @@ def test_what_a_template_yields_is_not_read_again(value: Any) -> None:
         ("{{ steps.extract }}", "a step has output"),
         ("{{ params.dai }}", 'parameter "dai" does not exist. Did you mean "day"?'),
         ("{{ execution.user }}", "an execution has id"),
-        ("{{ env.HOME }}", '"env" is none of params, steps, execution'),
-        ("{{ 7 * 7 }}", "it names nothing. Write it as source.name"),
-        ("{{ params.day | upper }}", "it names nothing. Write it as source.name"),
-        ("{{ steps.load.output }}", "Name one that does, or let this step come after it."),
+        ("{{ env.HOME }}", '"env" is not one of params, steps, execution'),
+        ("{{ 7 * 7 }}", "not a valid reference. Write source.name"),
+        ("{{ params.day | upper }}", "not a valid reference. Write source.name"),
+        ("{{ steps.load.output }}", "Name an earlier step, or let this step come after it."),
         ("{{ params.zone }}", 'parameter "zone" does not exist. There are: day.'),
-        ("{{ param.day }}", '"param" is none of params, steps, execution. Did you mean "params"?'),
-        ("{{ params.day }", "{{ params.day }: it is never closed"),
-        ("{{ params.day }} and {{ more", "{{ more: it is never closed"),
+        ("{{ param.day }}", '"param" is not one of params, steps, execution. Did you mean "params"?'),
+        ("{{ params.day }", "{{ params.day }: the template is not closed"),
+        ("{{ params.day }} and {{ more", "{{ more: the template is not closed"),
     ],
 )
-def test_a_template_that_cannot_work_is_found_when_the_workflow_is_registered(text: str, problem: str) -> None:
+def test_invalid_templates_are_reported(text: str, problem: str) -> None:
     [found] = problems_of(
         {"deep": [text]}, is_before={"extract"}.__contains__, steps=["extract", "load"], params={"day": None}
     )
@@ -94,7 +94,7 @@ DOTTED: dict[str, Any] = {"steps": {"load.eu": {"output": {"file name": "/x"}}},
         ('{{ params["it\'s"] }}', 2),
     ],
 )
-def test_a_name_with_dots_is_quoted(text: str, value: Any) -> None:
+def test_a_name_with_dots_can_be_quoted(text: str, value: Any) -> None:
     assert render(text, DOTTED) == value
     assert list(problems_of(text, is_before=lambda name: True, steps=DOTTED["steps"], params=DOTTED["params"])) == []
 
@@ -102,16 +102,16 @@ def test_a_name_with_dots_is_quoted(text: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("{{ steps.load.eu.output }}", 'A name with dots is quoted: steps["load.eu"].'),
-        ("{{ steps.other.eu.output }}", "Name one that does"),
-        ("{{ steps.first.try.output }}", 'A name with dots is quoted: steps["first.try"].'),
-        ("{{ params.a.b }}", 'A name with dots is quoted: params["a.b"].'),
-        ('{{ steps["load.eu].output }}', "Write it as source.name"),
-        ("{{ steps[load].output }}", "Write it as source.name"),
-        ("{{ ['steps']['load.eu'].output }}", "Write it as source.name"),
+        ("{{ steps.load.eu.output }}", 'Quote a name with dots: steps["load.eu"].'),
+        ("{{ steps.other.eu.output }}", "Name an earlier step"),
+        ("{{ steps.first.try.output }}", 'Quote a name with dots: steps["first.try"].'),
+        ("{{ params.a.b }}", 'Quote a name with dots: params["a.b"].'),
+        ('{{ steps["load.eu].output }}', "Write source.name"),
+        ("{{ steps[load].output }}", "Write source.name"),
+        ("{{ ['steps']['load.eu'].output }}", "Write source.name"),
     ],
 )
-def test_who_forgets_to_quote_is_told(text: str, hint: str) -> None:
+def test_the_hint_suggests_quotes_for_a_name_with_dots(text: str, hint: str) -> None:
     before = {"load.eu", "first", "first.try"}
 
     [found] = problems_of(text, is_before=before.__contains__, steps=[*before, "other.eu"], params={"a.b": 1})
@@ -119,7 +119,7 @@ def test_who_forgets_to_quote_is_told(text: str, hint: str) -> None:
     assert hint in found.hint
 
 
-def test_good_templates_have_no_problems() -> None:
+def test_valid_templates_have_no_problems() -> None:
     good = ["{{ steps.extract.output.path }}", "{{ params.day }}", "{{ execution.id }}", "{{steps.extract.result}}"]
 
     assert (

@@ -1,19 +1,19 @@
-"""Does the ledger tell the truth? Everything that can be known from outside is computed anew and compared.
+"""The audit of a ledger: computes the expected contents from other data and compares them with the rows.
 
-    finding     what can be wrong
-    account     all that is known of one schedule's ledger, page by page
-    moments     the rows against the timetable: no moment without a row, none twice, none invented
-    rows        what each row says beside its moments: outcome, reason, revision, key, when it fired
-    launches    ticks against the runs that were made for them
-    standing    the schedule's own row: where it stands, what it waits for
-    judging     all of them
+    finding            what can be wrong
+    input              the data of one schedule's ledger, page by page
+    tick_check         rows against the timetable: each planned moment has exactly one row
+    row_check          the other fields of each row: outcome, reason, revision, key, fire time
+    run_check          ticks against the runs that were created for them
+    watermark_check    the schedule's own row: watermark, next moment, wake time, pause, revisions
+    ledger_check       all of these
 
-Who changes a database by hand changes one of these; the others then do not fit any more.
+A manual change in the database affects only some of these, and the others no longer agree with it.
 """
 
 from foliot.domain.audit.finding import Fault, Finding
-from foliot.domain.audit.input import Account, Launched, Page
-from foliot.domain.audit.ledger_check import Judge
+from foliot.domain.audit.input import AuditInput, LaunchedRun, Page
+from foliot.domain.audit.ledger_check import LedgerCheck
 from foliot.domain.audit.tick_check import audit
 
-__all__ = ["Account", "Fault", "Finding", "Judge", "Launched", "Page", "audit"]
+__all__ = ["AuditInput", "Fault", "Finding", "LaunchedRun", "LedgerCheck", "Page", "audit"]

@@ -12,67 +12,67 @@ class Fault(StrEnum):
     MISSING = "missing"
     """Planned moments that have no row."""
     INVENTED = "invented"
-    """A row for moments that were never planned, or that begins or ends at one."""
+    """A row for moments that were never planned, or a range that begins or ends at such a moment."""
     DOUBLED = "doubled"
     """Two rows for one moment."""
     MISCOUNTED = "miscounted"
     """A range whose count differs from the moments it covers."""
     RAN_WHILE_PAUSED = "ran_while_paused"
     PAUSE_MISMATCH = "pause_mismatch"
-    """Skipped as paused where no pause was, or given another outcome in a pause."""
+    """A row with the reason paused outside of a pause, or with another reason inside of one."""
     BEYOND_WATERMARK = "beyond_watermark"
-    """A row for moments that the schedule says are not decided yet."""
+    """A row for moments after the watermark, which are not decided yet."""
 
     # rows
     IMPOSSIBLE = "impossible"
-    """An outcome for a reason that the policies of its schedule cannot give."""
+    """An outcome and reason that the policies of the schedule cannot produce."""
     OTHER_REVISION = "other_revision"
-    """A row that names a revision which does not rule its moments."""
+    """A row with a revision that does not apply to its moments."""
     MISTIMED = "mistimed"
-    """A tick that was to fire at another moment than its jitter gives."""
+    """A fire time that does not follow from the jitter."""
     WRONG_KEY = "wrong_key"
-    """An idempotency key that is not made from the schedule's name and the planned moment."""
+    """An idempotency key that does not follow from the schedule's id and the planned moment."""
     LEADS_NOWHERE = "leads_nowhere"
-    """A coalesced tick that names no later tick as the one that was to run for it."""
+    """A coalesced tick without a later tick that it coalesced into."""
     UNREADABLE = "unreadable"
-    """A row that says nothing Foliot knows: a word that does not exist, a document that is none."""
+    """A row that cannot be decoded: an invalid word, an invalid document."""
 
     # launches
     SHARED_RUN = "shared_run"
     """Two ticks that name one run."""
     RUN_MISSING = "run_missing"
-    """A tick whose run is gone, although retention would have taken an older one first."""
+    """A tick whose run is gone although an older run exists, which retention would have removed first."""
     RUN_OF_ANOTHER = "run_of_another"
-    """A tick whose run says that it was made for another tick, or for none."""
+    """A tick whose run names another tick, or none."""
     UNRECORDED_RUN = "unrecorded_run"
-    """A run that says it was made for a tick, and no tick that names it."""
+    """A run that names a tick, while no tick names the run."""
 
-    # standing
+    # the schedule's own row
     ASLEEP = "asleep"
-    """Moments to come, and a schedule that is off, or that nothing will wake for them."""
+    """A schedule that has planned moments but is disabled or has no wake time."""
     OVERSLEEPS = "oversleeps"
-    """A schedule that will be woken later than its next moment asks for."""
+    """A wake time that is too late for the next moment."""
     WRONG_NEXT = "wrong_next"
-    """A next moment that is not the one that follows the decided ones."""
+    """A next moment that is not the first one after the watermark."""
     WRONG_LAST = "wrong_last"
     """A last moment that did not run."""
     WRONG_WATERMARK = "wrong_watermark"
-    """A watermark at which nothing was planned."""
+    """A watermark that is not a planned moment."""
     WRONG_START = "wrong_start"
-    """Rows older than retention is said to have left, or a ledger said to begin after all that is decided."""
+    """Rows before the recorded start of the ledger, or a start after the watermark."""
     WRONG_PAUSE = "wrong_pause"
-    """A schedule that is said to be paused without a pause, or the other way round."""
+    """A schedule that is paused without a pause record, or the reverse."""
     WRONG_RULE = "wrong_rule"
-    """Revisions that are gone, out of order, or not what the schedule itself says."""
+    """Revisions that are missing, out of order, or different from the schedule's own row."""
 
 
 class Finding(NamedTuple):
-    """What is wrong, where, and how many moments are concerned."""
+    """A fault, the range of moments, and how many moments are affected."""
 
     fault: Fault
     first: Instant
     last: Instant
-    count: int  # type: ignore[assignment]  # nobody counts the fields of a row
+    count: int  # type: ignore[assignment]  # hides tuple.count, which has no use here
     run_id: RunId | None = None
     row: str | None = None
     """Which row cannot be read, and why."""

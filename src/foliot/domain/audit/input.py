@@ -1,4 +1,4 @@
-"""All that is known of one schedule's ledger: the frame at once, the rows and the runs page by page."""
+"""The input of an audit: the schedule and its timetable as a whole, rows and runs page by page."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from foliot.domain.schedule.tick import PlannedTick, TickRecord
 from foliot.domain.schedule.timetable import Timetable
 
 
-class Launched(NamedTuple):
-    """What a run says about where it comes from."""
+class LaunchedRun(NamedTuple):
+    """A run and the tick that it was created for."""
 
     id: RunId
     job_id: JobId
@@ -21,8 +21,8 @@ class Launched(NamedTuple):
     is_readable: bool = True
 
 
-class Account(NamedTuple):
-    """A schedule of which the rows after `after` are judged. `now` is a moment at which it was so."""
+class AuditInput(NamedTuple):
+    """A schedule whose rows after `after` are checked. `now` is the time at which it was read."""
 
     schedule: Schedule
     deleted_at: Instant | None
@@ -31,19 +31,19 @@ class Account(NamedTuple):
     after: Instant
     now: Instant
     has_older: bool = False
-    """Whether there is a row that retention is said to have removed."""
+    """Whether there is a row before the recorded start of the ledger."""
 
     @property
     def was_renamed(self) -> bool:
-        """Its ticks may have keys of a name that nobody remembers."""
+        """Whether ticks may have keys that were made from an earlier id, which is not stored."""
         return any(revision.spec.seed for revision in self.timetable.revisions)
 
 
 class Page(NamedTuple):
-    """Some rows of the ledger, in order, and what is said about them elsewhere."""
+    """Some rows of the ledger, in order, with related data."""
 
     ticks: Sequence[TickRecord]
     keys: Mapping[Instant, str]
-    """Of rows for one moment, as they are stored."""
-    runs: Mapping[RunId, Launched]
-    """Those that the rows name, as far as they are kept."""
+    """The stored keys of rows for one moment."""
+    runs: Mapping[RunId, LaunchedRun]
+    """The runs that the rows name and that are still stored."""

@@ -1,7 +1,7 @@
-"""The rows against the timetable.
+"""The check of rows against the timetable.
 
-The expected moments are computed anew from revisions and pauses and compared with the rows, one walk in order. A
-range row is compared by its count and its ends, so that checking costs as little as the ledger is long.
+The expected moments are computed from revisions and pauses and compared with the rows, in one pass in order. A range is
+compared by its count and its ends, so that the cost depends on the number of rows, not of moments.
 """
 
 from collections import deque
@@ -20,9 +20,9 @@ _BATCH: Final = 512
 class _Entry(NamedTuple):
     first: Instant
     last: Instant
-    count: int  # type: ignore[assignment]  # nobody counts the fields of a row
+    count: int  # type: ignore[assignment]  # hides tuple.count, which has no use here
     tick: TickRecord | None
-    """None for one that is planned."""
+    """None: a planned tick."""
 
 
 def audit(
@@ -33,32 +33,32 @@ def audit(
     after: Instant,
     until: Instant,
 ) -> list[Finding]:
-    """Compare the rows in (after, until] with what was planned there."""
-    moments = Moments(timetable, planned, after=after)
+    """Return the findings of a comparison of the rows in (after, until] with the planned moments."""
+    check = TickCheck(timetable, planned, after=after)
     findings: list[Finding] = []
     for tick in sorted(ticks, key=lambda tick: (tick.scheduled_for, tick.until)):
-        findings += moments.enter(tick)
-    return findings + moments.end(until)
+        findings += check.enter(tick)
+    return findings + check.end(until)
 
 
-class Moments:
-    """The walk. It remembers up to where all is compared, and which planned ticks are still ahead."""
+class TickCheck:
+    """Compares rows one by one. It keeps the last compared moment and the planned ticks after it."""
 
     def __init__(self, timetable: Timetable, planned: Iterable[PlannedTick], *, after: Instant) -> None:
         self._timetable = timetable
         self._cursor = after
         self._waiting = deque(sorted(tick.scheduled_for for tick in planned))
-        self._coming = _Coming(timetable) if _is_in_order(timetable) else None
+        self._next_moments = _NextMoments(timetable) if _is_in_order(timetable) else None
 
     def enter(self, tick: TickRecord) -> list[Finding]:
-        """Compare the row that follows."""
+        """Compare the next row."""
         findings: list[Finding] = []
         while self._waiting and (self._waiting[0], self._waiting[0]) < (tick.scheduled_for, tick.until):
             findings += self._enter_waiting()
         return findings + self._enter(_Entry(tick.scheduled_for, tick.until, tick.count, tick))
 
     def end(self, until: Instant) -> list[Finding]:
-        """Compare what is left, up to and with `until`."""
+        """Compare the rest, up to and including `until`."""
         findings: list[Finding] = []
         while self._waiting:
             findings += self._enter_waiting()
@@ -71,15 +71,20 @@ class Moments:
     def _enter(self, entry: _Entry) -> list[Finding]:
         first, last, count, tick = entry
         cursor, self._cursor = self._cursor, max(self._cursor, last)
-        if first == last and count == 1 and self._coming is not None and self._coming.after(cursor) == first:
+        if (
+            first == last
+            and count == 1
+            and self._next_moments is not None
+            and self._next_moments.after(cursor) == first
+        ):
             return [] if tick is None else _check_pause(self._timetable, tick)
         findings = _gap(self._timetable, cursor, Instant(first - 1)) + _check_entry(self._timetable, entry)
         return findings if first > cursor else [Finding(Fault.DOUBLED, first, min(last, cursor), count), *findings]
 
 
-class _Coming:
-    """Which planned moment follows, asked from the past to the future: computed by the batch, the longer the better
-    the last one served."""
+class _NextMoments:
+    """The next planned moment after a given one, for calls in order. Moments are computed in batches, whose size
+    doubles as long as whole batches are used."""
 
     def __init__(self, timetable: Timetable) -> None:
         self._timetable = timetable
@@ -89,8 +94,8 @@ class _Coming:
 
     def after(self, moment: Instant) -> Instant | None:
         if not self._moments or self._moments[-1] <= moment:
-            is_served = bool(self._moments) and self._moments[-1] == moment
-            self._size = min(2 * self._size, _BATCH) if is_served else 1
+            is_used_up = bool(self._moments) and self._moments[-1] == moment
+            self._size = min(2 * self._size, _BATCH) if is_used_up else 1
             self._moments = self._timetable.following(moment, self._size)
             self._next = 0
         while self._next < len(self._moments) and self._moments[self._next] <= moment:
@@ -99,12 +104,12 @@ class _Coming:
 
 
 def _is_in_order(timetable: Timetable) -> bool:
-    """Whether no two revisions rule one moment. Who changes a database by hand can bring that about."""
+    """Return whether revisions do not overlap. They can only overlap after a manual change in the database."""
     return all(one.opened_at <= two.opened_at for one, two in pairwise(timetable.revisions))
 
 
 def beyond(first: Instant, last: Instant, count: int, settled_until: Instant) -> list[Finding]:
-    """A row that no firing can have written, for whoever writes one moves the watermark with it."""
+    """Return a finding if a row is after the watermark. No firing writes such a row: it moves the watermark too."""
     return [Finding(Fault.BEYOND_WATERMARK, first, last, count)] if last > settled_until else []
 
 
@@ -139,7 +144,8 @@ def _check_pause(timetable: Timetable, tick: TickRecord) -> list[Finding]:
 
 
 def _was_earlier(timetable: Timetable, tick: TickRecord) -> bool:
-    """Whether no pause holds both, moment and start: jitter may have let a tick run before the pause it lies in."""
+    """Return whether no pause covers both the moment and the fire time: with jitter, a tick may have fired before the
+    pause that its moment is in."""
     earlier, later = sorted((tick.scheduled_for, tick.fire_at))
     return tick.count == 1 and not any(
         pause.since < earlier and later <= (pause.until or LATEST) for pause in timetable.pauses
@@ -147,7 +153,7 @@ def _was_earlier(timetable: Timetable, tick: TickRecord) -> bool:
 
 
 def _count(timetable: Timetable, after: Instant, until: Instant, *, paused_only: bool = False) -> int:
-    """How many moments are planned after `after`, up to and with `until`."""
+    """Return the number of planned moments after `after`, up to and including `until`."""
     if until <= after:
         return 0
     return sum(

@@ -1,11 +1,11 @@
-"""Foliot's own cron: expressions compiled into objects that answer in about a microsecond.
+"""Foliot's own cron: expressions compiled into objects whose methods take about a microsecond.
 
-    reading       the text taken apart            tzif, posixtz   the form in which zones are published
-    span          where a piece of it stands      zones           a zone as a table of clock changes
-    fields        numbers, ranges, steps, H       wallclock       fires by the clock, across its changes
+    parser        splits the text into fields     tzif, posixtz   the file formats of timezones
+    span          a piece of it, with position    zones           a timezone as a table of clock changes
+    fields        numbers, ranges, steps, H       wallclock       fires by local time, across clock changes
     monthdays     L, W                            interval        @every
-    weekdays      L, #                            manual          @triggered, @manual, @reboot
-    days, times   tables for days and for times   compiling       all of it joined
+    weekdays      L, #                            compiled        the base class, and @triggered, @manual, @reboot
+    days, times   tables of days and of times     compiler        joins all of these
     pattern       both together                   describe        an expression in words
 
 Everything inside counts whole seconds since 1970 in UTC.

@@ -1,4 +1,4 @@
-"""What compiling an expression gives: an object that knows the moments at which it fires."""
+"""Compiled expressions: objects that compute the moments at which they fire."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,29 +11,29 @@ from foliot.errors import InvalidInput
 
 
 class Recipe(NamedTuple):
-    """What an expression was compiled from, and by what."""
+    """The function and the arguments that compile an expression again."""
 
     compile: Callable[..., "Cron"]
     arguments: tuple[Any, ...]
-    """Expression and zone, and then all that can change a fire."""
+    """Expression and zone, and then all other arguments that affect the fires."""
 
 
 class Cron(ABC):
-    """A compiled expression: small, changed by no question, safe to share between threads.
+    """A compiled expression: small, and safe to share between threads.
 
-    People ask with aware datetimes, programs with whole epoch seconds: the answers are the same moments. Two are equal
-    when they were compiled from the same; a copy, also a pickled one, is compiled again.
+    There are methods for aware datetimes and for whole epoch seconds; both return the same moments. Two objects are
+    equal if they were compiled from equal arguments. A copy, also by pickle, is compiled again.
     """
 
     __slots__ = ("_hash", "_recipe", "expression", "warnings", "zone")
 
     _recipe: Recipe
     _hash: int
-    """Rules are looked up by their expression, one for each schedule that is due."""
+    """Cached, because expressions are keys of caches that are read for each due schedule."""
     is_manual: bool = False
     """Whether it never fires by itself: `@triggered`, `@manual` and `@reboot`."""
     is_reboot: bool = False
-    """Whether it is `@reboot`, for whoever wants to start it when a machine comes up."""
+    """Whether it is `@reboot`, for callers that start such jobs when the machine starts."""
 
     def __init__(self, expression: str, zone: Zone, warnings: tuple[str, ...] = ()) -> None:
         self.expression = expression
@@ -45,23 +45,23 @@ class Cron(ABC):
         return self.zone.name
 
     def next(self, after: datetime) -> datetime | None:
-        """The first fire later than `after`, in the zone of the expression; None when there is none."""
+        """Return the first fire later than `after`, in the zone of the expression, or None."""
         shown, second = self.zone.shown
         fire = self.next_epoch(second if after is shown else floor(after))
         return None if fire is None else self.zone.moment(fire)
 
     def previous(self, before: datetime) -> datetime | None:
-        """The last fire earlier than `before`, in the zone of the expression; None when there is none."""
+        """Return the last fire earlier than `before`, in the zone of the expression, or None."""
         fire = self.previous_epoch(ceil(before))
         return None if fire is None else self.zone.moment(fire)
 
     def between(self, start: datetime, end: datetime, limit: int) -> list[datetime]:
-        """The first `limit` fires from `start` to `end`, both included."""
+        """Return the first `limit` fires from `start` to `end`, both included."""
         _check_limit(limit)
         return [self.zone.moment(fire) for fire in self.epochs_between(ceil(start), floor(end), limit)]
 
     def epochs_between(self, start: int, end: int, limit: int) -> list[int]:
-        """The first `limit` fires from `start` to `end`, both included."""
+        """Return the first `limit` fires from `start` to `end`, both included."""
         fires: list[int] = []
         fire = self.next_epoch(start - 1)
         while fire is not None and fire <= end and len(fires) < limit:
@@ -71,25 +71,25 @@ class Cron(ABC):
 
     @abstractmethod
     def next_epoch(self, after: int) -> int | None:
-        """The first fire later than `after`. None when the year 9999 ends before it comes."""
+        """Return the first fire later than `after`, or None if there is none up to the end of the year 9999."""
 
     @abstractmethod
     def previous_epoch(self, before: int) -> int | None:
-        """The last fire earlier than `before`. None when there is none."""
+        """Return the last fire earlier than `before`, or None."""
 
     @abstractmethod
     def count_epochs(self, start: int, end: int) -> int:
-        """How many fires lie from `start` to `end`, both included. The number of fires costs nothing."""
+        """Return the number of fires from `start` to `end`, both included. The cost does not depend on it."""
 
     @abstractmethod
     def describe(self) -> str:
-        """The expression in words, made from what was compiled and not from the text."""
+        """Return the expression in words, derived from the compiled form, not from the text."""
 
     def __repr__(self) -> str:
         return f"<Cron {self.expression!a} in {self.timezone}>"
 
     def remember(self, recipe: Recipe) -> None:
-        """Keep what it was compiled from. Whoever compiles it says so, before anybody else has it."""
+        """Store what it was compiled from. The compiler calls this before it returns the object."""
         self._recipe = recipe
         self._hash = hash(self._compiled_from())
 
@@ -105,7 +105,7 @@ class Cron(ABC):
         return self._recipe
 
     def _compiled_from(self) -> tuple[Any, ...]:
-        """The zone by its name: it does not matter where that was said."""
+        """Return the arguments, with the name of the zone, which may be given as an argument or in the expression."""
         expression, _, *rest = self._recipe.arguments
         return (expression, self.timezone, *rest)
 
@@ -141,6 +141,6 @@ def _check_limit(limit: object) -> None:
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
         raise InvalidInput(
             f"limit must be a whole number from 0 on, not {limit!r:.32}",
-            hint="Say how many fires you want at most.",
+            hint="Give the maximum number of fires.",
             field="limit",
         )

@@ -1,4 +1,4 @@
-"""Compiling: from the text of an expression to the object that knows its moments."""
+"""The compiler: turns the text of an expression into a compiled object."""
 
 import re
 from datetime import datetime
@@ -29,7 +29,7 @@ _DOM_DOW: Final = get_args(DomDow)
 _HASHED: Final = re.compile(r"(?<![^ \t,])[Hh]")
 EITHER_DAY: Final = (
     "day-of-month and day-of-week are both restricted: a day matches when either of them does"
-    ' (dom_dow = "and" asks for both)'
+    ' (dom_dow = "and" requires both)'
 )
 
 
@@ -42,28 +42,28 @@ def compile(  # noqa: A001 - read as cron.compile, like re.compile
     key: str | None = None,
     anchor: datetime | None = None,
 ) -> Cron:
-    """Compile an expression, or say exactly what is wrong with it.
+    """Return the compiled expression. Raise InvalidCron, with the position of the fault, if it is not valid.
 
-    `tz` is the zone of the wall clock: UTC when neither it nor the expression names one. `key` is what `H` is hashed
-    from, `anchor` the moment from which `@every` counts. Equal calls give the same object back.
+    `tz` is the timezone; the default is UTC, unless the expression names one. `key` is what `H` is hashed from,
+    `anchor` the moment from which `@every` counts. Equal calls return the same object.
     """
     _check_text(expr, tz=tz, key=key)
     _check_kind("dst", dst, _DST)
     _check_kind("dom_dow", dom_dow, _DOM_DOW)
     start = 0 if anchor is None else ceil(anchor)
-    # What an expression does not use must not keep equal schedules from sharing one object.
+    # Arguments that the expression does not use are dropped, so that equal schedules share one object.
     key = key if is_hashed(expr) else None
     start = start if start and parser.EVERY in expr.lower() else 0
     return _compile(expr, tz, dst, dom_dow, key, start)
 
 
 def zone_of(expr: str) -> str:
-    """The zone that the expression itself names, else UTC. Its fields may be anything."""
+    """Return the zone that the expression itself names, else UTC. Its fields are not checked."""
     return _zone(parser.read(expr).zone, None).name
 
 
 def is_hashed(expr: str) -> bool:
-    """Whether some of an expression is drawn from its key: an item of one of its fields begins with H."""
+    """Return whether the expression depends on its key: an item of one of its fields begins with H."""
     return ("H" in expr or "h" in expr) and _HASHED.search(expr) is not None
 
 
@@ -91,7 +91,9 @@ def _make(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: str |
 def _check_text(expr: object, **others: object) -> None:
     if not isinstance(expr, str):
         raise InvalidCron(
-            f"an expression is text, not {type(expr).__name__}", expression="", hint='Write it in quotes: "0 3 * * *".'
+            f"an expression must be text, not {type(expr).__name__}",
+            expression="",
+            hint='Write it in quotes: "0 3 * * *".',
         )
     for name, value in others.items():
         if value is not None and not isinstance(value, str):
@@ -120,7 +122,7 @@ def _zone(written: Span | None, tz: str | None) -> Zone:
         return zone("UTC" if tz is None else tz)
     if tz is not None and tz != written.text:
         raise written.fault(
-            f"the expression names the zone {written} beside {tz[:64]!a}",
+            f"the expression names the zone {written}, but the timezone is {tz[:64]!a}",
             "Name the zone in one place, or the same zone in both.",
         )
     try:
@@ -130,7 +132,7 @@ def _zone(written: Span | None, tz: str | None) -> Zone:
 
 
 class _Columns(NamedTuple):
-    """The fields by name, and what their mere text decides."""
+    """The fields by name."""
 
     second: Span | None
     minute: Span
@@ -147,7 +149,8 @@ class _Columns(NamedTuple):
         return cls(second, minute, hour, month_day, month, week_day, year[0] if year else None)
 
     def is_wildcard(self) -> bool:
-        """Whether it follows elapsed time through changes of the clock, as Vixie cron decides it: by the text."""
+        """Return whether it is a wildcard expression, which follows elapsed time across clock changes. As in Vixie
+        cron, the text decides."""
         return is_star(self.minute.text) or is_star(self.hour.text) or bool(self.second and is_star(self.second.text))
 
     def restricts_both_days(self) -> bool:
@@ -167,7 +170,7 @@ def _wall_clock(
         expression,
         place,
         pattern,
-        makes_good=fixed and dst == "vixie",
+        catches_up=fixed and dst == "vixie",
         first_pass_only=fixed and dst != "literal",
         warnings=(EITHER_DAY,) if either else (),
     )
@@ -195,7 +198,7 @@ def _never(columns: _Columns, *, is_for_the_years: bool) -> InvalidCron:
     if is_for_the_years and columns.year is not None:
         return columns.year.fault(
             f"the expression never matches: no year of {columns.year} has such a day",
-            "Check the year against the day and the month: 29 February comes in leap years only.",
+            "Check the year against the day and the month: 29 February exists in leap years only.",
         )
     return columns.month_day.fault(
         "the expression never matches: no month has such a day",
@@ -204,7 +207,8 @@ def _never(columns: _Columns, *, is_for_the_years: bool) -> InvalidCron:
 
 
 def _check_in_time(pattern: Pattern, place: Zone, years: Span) -> None:
-    """Refuse what only comes when the calendar has ended: west of Greenwich, on the last evening of 9999."""
+    """Refuse an expression that matches only after the last supported moment: west of Greenwich, the last evening of
+    9999 is in the year 10000 in UTC."""
     numbers = pattern.days.years
     if numbers is None or numbers[0] != YEAR.high:
         return

@@ -1,7 +1,7 @@
-"""Which days match: the three day fields and the year, joined and asked by day number.
+"""The days that match the three day fields and the year, by day number.
 
-A rule sees the same days in all years of one kind, and there are 14 kinds (years.py): so a rule is at most 14
-bitmaps of 366 bits, drawn when they are first needed, and whether it can ever match is known without a search.
+A rule matches the same days in all years of one kind, and there are 14 kinds (years.py). So a rule is at most 14
+bitmaps of 366 bits, computed when they are first needed, and whether it can ever match is known without a search.
 """
 
 from bisect import bisect_left, bisect_right
@@ -17,22 +17,22 @@ from foliot.domain.cron.years import EPOCH_ORDINAL, FIRST_DAY, KINDS, LAST_DAY, 
 
 AFTER_ALL_DAYS: Final = LAST_DAY + 100_000
 BEFORE_ALL_DAYS: Final = FIRST_DAY - 100_000
-"""Answers for "no such day": far enough out that no arithmetic on them comes back into the calendar."""
+"""Results for "no such day": far enough outside that calculations with them stay outside of the calendar."""
 
 _EVERY_MONTH: Final = tuple(MONTH.every)
-_EVERY_KIND: Final = range(2000, 2028)  # all 14 kinds of year come in any 28 years that hold no odd century
-_NOT_DRAWN: Final = -1
+_EVERY_KIND: Final = range(2000, 2028)  # any 28 years without an irregular century contain all 14 kinds of years
+_NOT_COMPUTED: Final = -1
 
 
 class Days:
-    """A rule for days. Equal rules are one object (see `days`), and share what it has drawn."""
+    """A rule for days. Equal rules are one object (see `days`) and share their bitmaps."""
 
-    __slots__ = ("_drawn", "_near", "either", "month_days", "months", "week_days", "weekly", "weekly_back", "years")
+    __slots__ = ("_bitmaps", "_near", "either", "month_days", "months", "week_days", "weekly", "weekly_back", "years")
 
     weekly: tuple[int, ...]
-    """For a rule of weekdays alone: by day number modulo 7, how many days it is to the next match. Else empty."""
+    """For a rule of weekdays alone: by day number modulo 7, the number of days to the next match. Else empty."""
     _near: tuple[int, int, int]
-    """The year that was asked about last: its first day, the day after its last, and its matching days as bits."""
+    """The year of the last call: its first day, the day after its last, and its matching days as bits."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Days:
         weekly = self._is_weekly()
         self.weekly = tuple([self._distance(day, 1) for day in range(7)]) if weekly else ()
         self.weekly_back = tuple([self._distance(day, -1) for day in range(7)]) if weekly else ()
-        self._drawn = [_NOT_DRAWN] * KINDS
+        self._bitmaps = [_NOT_COMPUTED] * KINDS
         self._near = (0, 0, 0)
 
     def _is_weekly(self) -> bool:
@@ -62,14 +62,14 @@ class Days:
         return next(step for step in steps if weekday(day + step) in self.week_days.days)
 
     def can_match(self) -> bool:
-        """Whether any day of any year matches."""
+        """Return whether any day of any year matches."""
         if self.weekly:
             return True
         numbers = _EVERY_KIND if self.years is None else self.years
         return self._first_match(numbers)[1] > 0
 
     def following(self, day: int) -> int:
-        """The first matching day that is not before `day`."""
+        """Return the first matching day that is not before `day`."""
         if self.weekly:
             return day + self.weekly[day % 7]
         if day > LAST_DAY:
@@ -77,12 +77,12 @@ class Days:
         day = max(day, FIRST_DAY)
         start, end, bits = self._near
         if not start <= day < end:
-            start, end, bits = self._look_at(day)
+            start, end, bits = self._load_year(day)
         rest = bits >> (day - start)
         return day + _lowest(rest) if rest else self._first_after(_year_of(day))
 
     def preceding(self, day: int) -> int:
-        """The last matching day that is not after `day`."""
+        """Return the last matching day that is not after `day`."""
         if self.weekly:
             return day + self.weekly_back[day % 7]
         if day < FIRST_DAY:
@@ -90,12 +90,12 @@ class Days:
         day = min(day, LAST_DAY)
         start, end, bits = self._near
         if not start <= day < end:
-            start, end, bits = self._look_at(day)
+            start, end, bits = self._load_year(day)
         rest = bits & ((2 << (day - start)) - 1)
         return start + _highest(rest) if rest else self._last_before(_year_of(day))
 
     def one_year_of_each_kind(self, day: int) -> Iterable[int]:
-        """Of the years that it may match in, from the year of that day on, the first of each kind."""
+        """Return the first year of each kind in which it may match, from the year of `day` on."""
         found: dict[int, int] = {}
         first, years = _year_of(day), self.years
         for number in range(first, date.max.year + 1) if years is None else years[bisect_left(years, first) :]:
@@ -104,14 +104,14 @@ class Days:
                 break
         return found.values()
 
-    def _look_at(self, day: int) -> tuple[int, int, int]:
+    def _load_year(self, day: int) -> tuple[int, int, int]:
         number = _year_of(day)
         start, kind = year(number)
         self._near = found = (start, year(number + 1).start, self._bits(number, kind))
         return found
 
     def count(self, first: int, end: int) -> int:
-        """How many days match from `first` up to, not including, `end`. Costs a step for each year at most."""
+        """Return the number of matching days in [first, end). The cost is at most one step for each year."""
         if self.weekly:
             weeks, rest = divmod(max(end - first, 0), 7)
             odd = sum(1 for day in range(first, first + rest) if not self.weekly[day % 7])
@@ -128,15 +128,15 @@ class Days:
         return total - too_early.bit_count() - too_late.bit_count()
 
     def _bits(self, number: int, kind: int) -> int:
-        """The matching days of one year, which is of that kind, as bits; bit 0 is 1 January."""
+        """Return the matching days of one year, which is of that kind, as bits. Bit 0 is 1 January."""
         if self.years is not None and not _holds(self.years, number):
             return 0
-        bits = self._drawn[kind]
-        if bits == _NOT_DRAWN:
-            bits = self._drawn[kind] = self._draw(kind)
+        bits = self._bitmaps[kind]
+        if bits == _NOT_COMPUTED:
+            bits = self._bitmaps[kind] = self._bitmap(kind)
         return bits
 
-    def _draw(self, kind: int) -> int:
+    def _bitmap(self, kind: int) -> int:
         bits, calendar = 0, months(kind)
         for number in self.months:
             start, length, first = calendar[number - 1]
@@ -157,7 +157,7 @@ class Days:
         return start + _highest(bits) if bits else BEFORE_ALL_DAYS
 
     def _first_match(self, numbers: Iterable[int]) -> tuple[int, int]:
-        """When the first of those years with a matching day begins, and its bits; no bits where there is none."""
+        """Return the start and the bits of the first of these years that has a matching day. No bits: none has."""
         for number in numbers:
             start, kind = year(number)
             bits = self._bits(number, kind)
@@ -174,7 +174,7 @@ def days(
     years: tuple[int, ...] | None,
     either: bool,
 ) -> Days:
-    """The one rule for these fields: a million schedules that say the same share it."""
+    """Return the rule for these fields. Equal fields share one object."""
     return Days(month_days, months, week_days, years, either)
 
 

@@ -1,9 +1,9 @@
-"""An expression in words, made from what was compiled: so the words and the fires cannot differ.
+"""Describes an expression in words, derived from the compiled form, so that the description matches the fires.
 
     at 03:00   on Monday to Friday   in January   in 2030   , Europe/Berlin
 
-The parts are the time, the days, the months, the years and the zone; what is not restricted is not said. A list is
-drawn together and never cut short, so that what differs in meaning differs in words.
+The parts are the time, the days, the months, the years and the zone; a part without a restriction is left out. Lists
+are condensed to ranges and never truncated, so that different rules have different descriptions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ _MOST_YEARS: Final = 6
 
 
 def describe(pattern: Pattern, zone: str, expression: str) -> str:
-    """The pattern as one phrase. The expression is what it was compiled from."""
+    """Return the pattern as one phrase. `expression` is the text that it was compiled from."""
     few_times = pattern.times.per_day <= _MOST_TIMES
     words = (
         _few_times(pattern.times) if few_times else _many_times(pattern.times),
@@ -54,7 +54,7 @@ class _Level(NamedTuple):
 
     @property
     def step(self) -> int:
-        """n where the values are every nth from 0 on, without a shorter gap at the end; else 0."""
+        """n if the values are every nth from 0 on, without a shorter gap at the end; else 0."""
         if len(self.values) == 1:
             return 0
         step = self.values[1]
@@ -80,7 +80,8 @@ def _many_times(times: Times) -> str:
 
 
 def _from_finest(finest: _Level, *coarser: _Level) -> str:
-    """Every 10 seconds of hour 3; at second 5 of every minute; at minutes 0 and 30 of hours 9-17."""
+    """Return the times from the finest unit up: every 10 seconds of hour 3; at second 5 of every minute; at minutes 0
+    and 30 of hours 9-17."""
     words = [finest.every() if finest.step else f"at {finest.named()}"]
     for place, level in enumerate(coarser):
         rest_is_full = all(each.step == 1 for each in coarser[place:])
@@ -111,7 +112,7 @@ def _month_days(month_days: MonthDays) -> str:
 
 
 def _from_last(backs: tuple[int, ...], last: str, lead: str) -> list[str]:
-    """Days that are counted from the end of the month: the last one by its name, the others together."""
+    """Return the days counted from the end of the month: the last day by its name, the others together."""
     earlier = [back for back in backs if back]
     words = [last] * (0 in backs)
     if earlier:
@@ -121,7 +122,7 @@ def _from_last(backs: tuple[int, ...], last: str, lead: str) -> list[str]:
 
 
 def _week_days(week_days: WeekDays) -> str:
-    # People's weeks begin on Monday, cron's on Sunday.
+    # Descriptions begin the week on Monday, cron on Sunday.
     from_monday = sorted((day - 1) % 7 for day in week_days.days)
     words = [_ranges(from_monday, _WEEKDAYS.__getitem__, " to ")] if from_monday else []
     for day, found in groupby(week_days.nth, lambda each: each[0]):
@@ -144,12 +145,13 @@ def _years(years: tuple[int, ...] | None, expression: str) -> str:
     words = _range_words(years)
     if len(words) <= _MOST_YEARS:
         return f"in {_listed(words)}"
-    # Thousands of years that no step joins are said best, and exactly, by whoever wrote them down.
+    # Thousands of years without a common step are described by the text of the field, which is exact.
     return _stepped_years(years) or f"in the years {read(expression).fields[-1].text}"
 
 
 def _stepped_years(years: tuple[int, ...]) -> str:
-    """Every 3rd year from 1970 to 2030, where that is all of them. The end of the calendar is not said."""
+    """Return "in every 3rd year from 1970 to 2030" if that describes all years, else nothing. The end of the calendar
+    is not named."""
     first, step, last = years[0], years[1] - years[0], years[-1]
     if years != tuple(range(first, last + 1, step)):
         return ""
@@ -158,17 +160,17 @@ def _stepped_years(years: tuple[int, ...]) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """a; a and b; a, b and c."""
+    """Return a; a and b; a, b and c."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _ranges(values: Sequence[int], name: Callable[[int], str] = str, to: str = "-") -> str:
-    """1; 1 and 2; 1-3; 1-5, 8 and 10: values in order, those that follow one another drawn together."""
+    """Return 1; 1 and 2; 1-3; 1-5, 8 and 10: values in order, with three or more successive ones as a range."""
     return _listed(_range_words(values, name, to))
 
 
 def _range_words(values: Sequence[int], name: Callable[[int], str] = str, to: str = "-") -> list[str]:
-    """The same, word by word."""
+    """Return the same as a list of words."""
     words: list[str] = []
     for run in _runs(values):
         if len(run) >= _SHORTEST_RUN:

@@ -1,10 +1,10 @@
-"""The fields of an expression, and the numbers that an item of a list stands for.
+"""The fields of an expression, and the numbers of each item in a field.
 
     item   =  base [ "/" step ]
     base   =  "*"  |  "?"  |  value  |  value "-" value  |  "H" [ "(" value "-" value ")" ]
     value  =  digits  |  a name of three letters
 
-What only the day fields know (L, W, #) is in monthdays.py and weekdays.py.
+Items of the day fields only (L, W, #) are in monthdays.py and weekdays.py.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,21 +21,21 @@ _LONG_NAME: Final = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """One column of an expression: its name and the numbers it may hold."""
+    """One field of an expression: its name and its range of numbers."""
 
     name: str
     low: int
     high: int
     names: Mapping[str, int] = field(default_factory=dict)
     top: int = -1
-    """The largest number that may be written, where it is not `high`: 7 is a second name of Sunday."""
+    """The largest number that may be written, if it is not `high`: 7 is another number for Sunday."""
     hash_high: int | None = None
-    """Where `H` ends, where it is not `high`: the 28th is the last day that every month has."""
+    """The largest number for `H`, if it is not `high`: the 28th is the last day that every month has."""
     wraps: bool = True
     special: str = ""
-    """What else the field may hold, for hints."""
+    """Other items that the field accepts, for hints."""
     from_end: str = ""
-    """How to count from the end, for whoever tries a minus sign."""
+    """How to count from the end, for the hint about a minus sign."""
     article: str = "a"
 
     @property
@@ -77,12 +77,12 @@ _EVERY: Final = {each: tuple(each.every) for each in (SECOND, MINUTE, HOUR, DAY_
 
 
 def is_star(text: str) -> bool:
-    """Whether a field says "any" first. Vixie cron reads the first character, and so do we."""
+    """Return whether a field begins with * or ?. Like Vixie cron, this tests the first character only."""
     return text[0] in "*?"
 
 
 def values(text: Span, kind: Field, key: str | None) -> tuple[int, ...]:
-    """Every value of a whole field, a list of items, in order and without repetition."""
+    """Return the values of a field, which is a list of items, in order and without duplicates."""
     if text.text == "*" and kind in _EVERY:
         return _EVERY[kind]
     found: set[int] = set()
@@ -92,7 +92,7 @@ def values(text: Span, kind: Field, key: str | None) -> tuple[int, ...]:
 
 
 def items(text: Span, kind: Field) -> Iterable[Span]:
-    """The items of a list; an empty one is refused, one written twice is given once."""
+    """Return the items of a list without duplicates. An empty item is refused."""
     if "," not in text.text:
         return (text,)
     pieces = text.split(",")
@@ -100,13 +100,13 @@ def items(text: Span, kind: Field) -> Iterable[Span]:
         if not piece.text:
             raise piece.fault(
                 f"the list in the {kind.name} field has an empty item",
-                "Write one value between two commas, and none at the ends.",
+                "Write a value between two commas, and no comma at the ends.",
             )
     return {piece.text: piece for piece in pieces}.values()
 
 
 def numbers(item: Span, kind: Field, key: str | None) -> Iterable[int]:
-    """Every number that one item stands for."""
+    """Return the numbers of one item."""
     base, step = item.partition("/")
     if base.text[:1] in {"H", "h"}:
         return _hashed(base, step, kind, key)
@@ -121,11 +121,11 @@ def numbers(item: Span, kind: Field, key: str | None) -> Iterable[int]:
 
 
 def between(text: Span, kind: Field, stride: int = 1) -> Sequence[int]:
-    """The numbers of a range, over the end of the field and on from its start where need be."""
+    """Return the numbers of a range. It may wrap around from the end of the field to its start."""
     left, right = text.partition("-")
     assert right is not None
     if not left.text and right.text[:1].isdigit():
-        raise text.fault(f"{text} in the {kind.name} field begins with a sign", f"{_may_hold(kind)}{kind.from_end}")
+        raise text.fault(f"{text} in the {kind.name} field begins with a sign", f"{_allowed(kind)}{kind.from_end}")
     first, last = _written(left, kind), _written(right, kind)
     if first > last and not kind.wraps:
         raise text.fault(f"the {kind.name} range {text} runs backwards", "Write the smaller number first.")
@@ -134,7 +134,7 @@ def between(text: Span, kind: Field, stride: int = 1) -> Sequence[int]:
 
 
 def number(text: Span, kind: Field) -> int:
-    """One number or name, checked against what the field may hold."""
+    """Return the value of one number or name, checked against the range of the field."""
     return _fold(_written(text, kind), kind)
 
 
@@ -147,9 +147,9 @@ def _written(text: Span, kind: Field) -> int:
         return _named(text, kind)
     value = int(text.text)
     if not kind.low <= value <= kind.limit:
-        # Others have 6 fields with the year last and no second.
+        # Other programs have 6 fields with the year last and without the second.
         year = " A year is the last of 7 fields, the first of which is the second." if value in YEAR.every else ""
-        raise text.fault(f"{kind.name} {text} is outside {kind.low}-{kind.limit}", f"{_may_hold(kind)}{year}")
+        raise text.fault(f"{kind.name} {text} is outside {kind.low}-{kind.limit}", f"{_allowed(kind)}{year}")
     return value
 
 
@@ -158,13 +158,13 @@ def _named(text: Span, kind: Field) -> int:
     if name in kind.names:
         return kind.names[name]
     if not name:
-        raise text.fault(f"a value is missing in the {kind.name} field", _may_hold(kind))
+        raise text.fault(f"a value is missing in the {kind.name} field", _allowed(kind))
     if len(name) >= _LONG_NAME and name[:3] in kind.names and name.isalpha():
         raise text.fault(f"{text} is not a {kind.name}", f'Names have three letters: write "{name[:3]}".')
-    raise text.fault(f"{text} is not {kind.article} {kind.name}", _may_hold(kind))
+    raise text.fault(f"{text} is not {kind.article} {kind.name}", _allowed(kind))
 
 
-def _may_hold(kind: Field) -> str:
+def _allowed(kind: Field) -> str:
     names = f" or names ({', '.join(kind.names)})" if kind.names else ""
     special = f", and {kind.special}" if kind.special else ""
     return f"The {kind.name} field holds numbers from {kind.low} to {kind.limit}{names}{special}."
@@ -179,9 +179,9 @@ def _stride(step: Span | None, size: int, kind: Field) -> int:
         )
     stride = int(step.text)
     if not stride:
-        raise step.fault("a step of 0 never arrives", f"Write a step from 1 to {size}.")
+        raise step.fault("a step cannot be 0", f"Write a step from 1 to {size}.")
     if stride > size:
-        stepped = f"the {kind.name} field" if size == kind.size else "what H draws from"
+        stepped = f"the {kind.name} field" if size == kind.size else "the range of H"
         raise step.fault(
             f"the step {step} is larger than {stepped}",
             f"There are {size} values: write a step from 1 to {size}.",
@@ -200,7 +200,7 @@ def _hashed(base: Span, step: Span | None, kind: Field, key: str | None) -> Iter
 
 def _hash_range(base: Span, kind: Field) -> Sequence[int]:
     if not kind.wraps:
-        raise base.fault(f"H cannot stand in the {kind.name} field", "Write the years as numbers.")
+        raise base.fault(f"H is not allowed in the {kind.name} field", "Write the years as numbers.")
     if len(base.text) == 1:
         return range(kind.low, (kind.hash_high or kind.high) + 1)
     inner = base.text[1:]
@@ -210,7 +210,7 @@ def _hash_range(base: Span, kind: Field) -> Sequence[int]:
 
 
 def _hash(key: str | None, field: str, item: Span) -> int:
-    """A large number that depends on the key and the field alone, on every machine and in every process."""
+    """Return a large number that depends on the key and the field alone: the same on every machine."""
     if key is None:
         raise item.fault(
             "H needs a key to be hashed from",

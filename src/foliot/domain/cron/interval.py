@@ -1,4 +1,4 @@
-"""`@every 90s`: elapsed time, counted from an anchor. Clocks on walls may do what they like."""
+"""`@every 90s`: elapsed time, counted from an anchor, independent of clock changes."""
 
 import re
 from typing import Final
@@ -17,13 +17,13 @@ _HINT: Final = "Write 90s, 15m, 1h30m, 1.5h or 2d, the larger units first."
 class Interval(Cron):
     """Fires at anchor + period, anchor + 2 periods, and so on; never at the anchor itself.
 
-    Fires that the calendar of the zone has no date for, before the year 1 or after 9999, are none.
+    There are no fires outside of the years 1 to 9999 of the zone.
     """
 
     __slots__ = ("_first", "anchor", "period")
 
     _first: int
-    """The number of the first period that ends in the calendar: 1, unless the anchor lies before it."""
+    """The number of the first period that ends inside the calendar: 1, unless the anchor is before it."""
 
     def __init__(self, expression: str, zone: Zone, period: int, anchor: int) -> None:
         super().__init__(expression, zone)
@@ -56,12 +56,12 @@ class Interval(Cron):
 
 
 def read_period(text: Span) -> int:
-    """Read a span of whole seconds, from one second to a hundred years."""
+    """Return the seconds of a duration such as 90s, 1h30m, 1.5h or 2d, from one second to a hundred years."""
     millis, place, unit_before = 0, 0, None
     while place < len(text.text):
         part = _PART.match(text.text, place)
         if part is None or (unit_before and _MILLIS[part[3]] >= _MILLIS[unit_before]):
-            raise text.cut(place).fault(f"{text} is not a span of time", _HINT)
+            raise text.cut(place).fault(f"{text} is not a duration", _HINT)
         millis += _millis(text.cut(place, part.end()), part)
         place, unit_before = part.end(), part[3]
     return _checked(text, millis)

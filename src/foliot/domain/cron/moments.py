@@ -1,4 +1,4 @@
-"""Aware datetimes as whole epoch seconds. Naive ones name no moment and are refused."""
+"""Aware datetimes as whole epoch seconds. Naive datetimes are refused."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -8,25 +8,25 @@ _DAY: Final = 86_400
 
 
 def floor(moment: datetime) -> int:
-    """The last whole second that is not after the moment."""
+    """Return the moment, rounded down to whole seconds."""
     try:
         since = moment - EPOCH
     except TypeError:
-        raise _no_moment(moment) from None
+        raise _not_a_moment(moment) from None
     return since.days * _DAY + since.seconds
 
 
 def ceil(moment: datetime) -> int:
-    """The first whole second that is not before the moment."""
+    """Return the moment, rounded up to whole seconds."""
     try:
-        # Not EPOCH - moment: that has an answer for a timedelta, too.
+        # Not EPOCH - moment: that would accept a timedelta.
         since = moment - EPOCH
     except TypeError:
-        raise _no_moment(moment) from None
+        raise _not_a_moment(moment) from None
     return since.days * _DAY + since.seconds + (since.microseconds > 0)
 
 
-def _no_moment(value: object) -> Exception:
+def _not_a_moment(value: object) -> Exception:
     if isinstance(value, datetime):
         return ValueError(f"{value!r} has no timezone: give it one, such as tzinfo=UTC")
     return TypeError(f"{value!r} is not a datetime")

@@ -1,10 +1,10 @@
-"""The day-of-month field: which days of a month it means, once the month's length and first weekday are known.
+"""The day-of-month field, and the days of a month that it matches, by the month's length and first weekday.
 
     15      the 15th               L      the last day           15W    the working day nearest to the 15th
     10-20   a range                L-3    three days before it   LW     the last working day
                                                                  L-3W   the working day nearest to L-3
 
-A working day is Monday to Friday. The nearest one is looked for inside the same month only.
+A working day is Monday to Friday. The nearest one is searched in the same month only.
 """
 
 import re
@@ -22,7 +22,7 @@ _FURTHEST: Final = 30
 
 
 class MonthDays(NamedTuple):
-    """A day-of-month field as plain values: equal fields are equal, hash alike and share what is built on them."""
+    """A day-of-month field as plain values, so that equal fields are equal and share the rules built from them."""
 
     days: tuple[int, ...] = ()
     before_last: tuple[int, ...] = ()
@@ -30,7 +30,7 @@ class MonthDays(NamedTuple):
     workdays_before_last: tuple[int, ...] = ()
 
     def bits(self, length: int, first: int) -> int:
-        """The days of a month of `length` days that starts on weekday `first`, as bits 1 to 31."""
+        """Return the days of a month of `length` days that starts on weekday `first`, as bits 1 to 31."""
         found = 0
         for day in self.days:
             found |= 1 << day
@@ -56,7 +56,7 @@ def _nearest_workday(day: int, length: int, first: int) -> int:
 
 
 def month_days(text: Span, key: str | None) -> MonthDays:
-    """Read a whole day-of-month field."""
+    """Return the parsed day-of-month field."""
     if text.text in {"*", "?"}:
         return ANY_DAY
     days, before_last, workdays, workdays_before_last = parts = [set[int]() for _ in range(4)]
@@ -89,11 +89,11 @@ def _workday(item: Span) -> int:
 
 
 def _check_pieces(item: Span) -> None:
-    """Refuse L and W in a range or with a step, where other programs disagree on what they mean."""
+    """Refuse L and W in a range or with a step: other programs disagree on their meaning."""
     for piece in _PIECE.finditer(item.text):
         if piece[0] != item.text and _SPECIAL.fullmatch(piece[0]):
             part = item.cut(*piece.span())
             raise part.fault(
-                f"{part} stands alone or in a list, not in a range or with a step",
+                f"{part} cannot be used in a range or with a step",
                 "Write L, L-3, LW or 15W, lists of them as 1W,15W,L, and ranges and steps with numbers.",
             )

@@ -1,8 +1,8 @@
-"""From the text of an expression to its words: the zone before it, the macro or the fields.
+"""The parser: splits the text of an expression into its zone and its macro or fields.
 
     [ TZ=zone | CRON_TZ=zone ]   5, 6 or 7 fields   |   @macro   |   @every span
 
-Everything is checked here that concerns the expression as a whole; the words themselves are read elsewhere.
+It checks the expression as a whole; the contents of the fields are parsed in other modules.
 """
 
 import re
@@ -13,7 +13,7 @@ from foliot.domain.cron.zones import known_zones
 from foliot.errors import InvalidCron, suggest
 
 LONGEST: Final = 512
-"""Characters. The longest list anybody needs is half of that; nobody's parser has to look at ten kilobytes."""
+"""The maximum number of characters. A useful list has at most half of that."""
 
 MACROS: Final = {
     "@yearly": "0 0 1 1 *",
@@ -33,7 +33,7 @@ _BARE: Final = MANUAL | {REBOOT}
 _KNOWN: Final = (*MACROS, EVERY, *sorted(_BARE))
 
 _WORD: Final = re.compile(r"[^ \t]+")
-_STRANGE: Final = re.compile(r"[^\t -~]")
+_INVALID: Final = re.compile(r"[^\t -~]")
 _ZONE_PREFIX: Final = re.compile(r"(?:CRON_)?TZ=")
 _LIKE_A_ZONE: Final = re.compile(r"[A-Za-z]{4,}/[A-Za-z][A-Za-z0-9_/+-]*")
 _LIKE_EVERY: Final = re.compile(
@@ -47,16 +47,16 @@ _FIELDS_HINT: Final = (
 
 
 class Words(NamedTuple):
-    """An expression taken apart; a macro that stands for fields is already expanded."""
+    """The parts of an expression. A macro for fields, such as @daily, is already expanded."""
 
     zone: Span | None
     fields: list[Span]
     macro: str = ""
-    """@every, with its span as the only field, @triggered, @manual or @reboot; else empty."""
+    """@every, with its duration as the only field, @triggered, @manual or @reboot; else empty."""
 
 
 def read(expression: str) -> Words:
-    """Take an expression apart."""
+    """Return the parts of an expression."""
     _check_characters(expression)
     words = _words(expression)
     zone = None
@@ -80,12 +80,12 @@ def _check_characters(expression: str) -> None:
             position=LONGEST,
             hint=f"An expression has at most {LONGEST} characters.",
         )
-    strange = _STRANGE.search(expression)
-    if strange:
+    invalid = _INVALID.search(expression)
+    if invalid:
         raise InvalidCron(
-            f"the character {strange[0]!a} cannot stand in an expression",
+            f"the character {invalid[0]!a} is not allowed in an expression",
             expression=expression,
-            position=strange.start(),
+            position=invalid.start(),
             hint="Write ASCII letters, digits and signs, with spaces or tabs between the fields.",
         )
 
@@ -97,12 +97,12 @@ def _missing(expression: str, zone: Span | None) -> InvalidCron:
 
 
 def _check_no_zone(words: list[Span]) -> None:
-    """Refuse a zone where others put it, at the end, before a field is blamed for it."""
+    """Refuse a zone among the fields, where other programs put it, with a better message than that of the field."""
     known = known_zones()
     for word in words:
         if word.text in known or _LIKE_A_ZONE.fullmatch(word.text):
             raise word.fault(
-                f"the zone {word} stands among the fields",
+                f"the zone {word} is among the fields",
                 f"Write TZ={word.text[:_LONGEST_SHOWN]} before the fields, or give it as the timezone.",
             )
 
@@ -112,7 +112,7 @@ def _words(expression: str) -> list[Span]:
 
 
 def _miscounted(words: list[Span]) -> InvalidCron:
-    # The first word too many, or the last there is: where somebody who counts would put the finger.
+    # Point at the first surplus word, or at the last word if some are missing.
     place = words[7] if len(words) > 7 else words[-1]
     plural = "s" if len(words) > 1 else ""
     return place.fault(f"the expression has {len(words)} field{plural}", _FIELDS_HINT)
@@ -140,5 +140,5 @@ def _macro_hint(name: str) -> str:
 def _only_span(every: Span, rest: list[Span]) -> Span:
     if len(rest) != 1:
         place = rest[1] if rest else every
-        raise place.fault("@every takes one span of time", "Write @every 90s or @every 1h30m, without spaces in it.")
+        raise place.fault("@every takes one duration", "Write @every 90s or @every 1h30m, without spaces in it.")
     return rest[0]

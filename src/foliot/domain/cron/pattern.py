@@ -1,6 +1,6 @@
-"""Which readings of a wall clock match: days and times together, with no thought of zones.
+"""The local times that match: days and times together, without regard to timezones.
 
-A reading is what the clock on the wall shows, as a number: the seconds from 1970-01-01 00:00 on that same wall.
+A reading is the local time that a clock shows, as a number: the seconds since 1970-01-01 00:00 local time.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ class Pattern:
         self.times = times
 
     def first(self, reading: int) -> int:
-        """The first match that is not before `reading`; one far outside the calendar when there is none."""
+        """Return the first match that is not before `reading`, or a reading far outside of the calendar."""
         day = reading // DAY
         second = reading - day * DAY
         times = self.times
@@ -32,7 +32,7 @@ class Pattern:
         return found * DAY + (times.following(second) if found == day else times.first)
 
     def last(self, reading: int) -> int:
-        """The last match that is not after `reading`; one far outside the calendar when there is none."""
+        """Return the last match that is not after `reading`, or a reading far outside of the calendar."""
         day, second = divmod(reading, DAY)
         times = self.times
         if second < times.first:
@@ -42,7 +42,7 @@ class Pattern:
         return found * DAY + (times.preceding(second) if found == day else times.last)
 
     def count(self, start: int, end: int) -> int:
-        """How many readings match from `start` up to, not including, `end`."""
+        """Return the number of matching readings in [start, end)."""
         if end <= start:
             return 0
         first, before = divmod(start, DAY)

@@ -1,4 +1,4 @@
-"""The rule that a zone follows for ever: `CET-1CEST,M3.5.0,M10.5.0/3`, as POSIX and RFC 9636 write it.
+"""The yearly rule of a zone, `CET-1CEST,M3.5.0,M10.5.0/3`, in the format of POSIX and RFC 9636.
 
     std offset [ dst [ offset ] , start [ / time ] , end [ / time ] ]
 
@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 from foliot.domain.cron import years
 from foliot.domain.cron.years import months
 
-_LEAP: Final = 7  # kinds of year from here on have a 29 February
-_MARCH: Final = 59  # days from 1 January to 1 March, where there is no 29 February
+_LEAP: Final = 7  # kinds of years from this number on have a 29 February
+_MARCH: Final = 59  # days from 1 January to 1 March in a year without 29 February
 _LAST_WEEK: Final = 5
 _NAME: Final = r"(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]+>)"
 _CLOCK: Final = r"[+-]?\d{1,3}(?::\d{1,2}){0,2}"
@@ -25,7 +25,7 @@ _RULE: Final = re.compile(
 
 
 class Switch(NamedTuple):
-    """One of the two yearly changes: on which day, at which second of it by the old clock, to which offset."""
+    """One of the two yearly clock changes: the day, the second of the day by the old clock, and the offsets."""
 
     day: str
     second: int
@@ -42,7 +42,7 @@ class YearlyRule(NamedTuple):
     switches: tuple[Switch, ...]
 
     def changes(self, first_year: int, last_year: int) -> list[tuple[int, int]]:
-        """When, in epoch seconds, and the offset from then on, for all those years, in order."""
+        """Return the changes in these years, in order: the epoch second and the offset from then on."""
         span = range(first_year, last_year + 1)
         return sorted([(each.moment(year), each.new_offset) for year in span for each in self.switches])
 
@@ -68,7 +68,7 @@ def _seconds(clock: str) -> int:
 
 @cache
 def _day_of_year(text: str, kind: int) -> int:
-    """How many days after 1 January a rule's date lies in years of that kind."""
+    """Return the number of days from 1 January to a rule's date in years of that kind."""
     if text.startswith("J"):
         day = int(text[1:]) - 1
         return day + (kind >= _LEAP and day >= _MARCH)

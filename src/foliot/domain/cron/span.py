@@ -1,4 +1,4 @@
-"""A piece of a cron expression that remembers where it stands, so that every fault can point at its cause."""
+"""A piece of a cron expression with its position, so that errors can point at it."""
 
 from typing import NamedTuple, Self
 
@@ -13,7 +13,7 @@ class Span(NamedTuple):
     text: str
 
     def cut(self, first: int, last: int | None = None) -> Self:
-        """The part between two offsets into this span."""
+        """Return the part between two offsets into this span."""
         return self._replace(start=self.start + first, text=self.text[first:last])
 
     def split(self, separator: str) -> list[Self]:
@@ -24,7 +24,7 @@ class Span(NamedTuple):
         return pieces
 
     def partition(self, separator: str) -> tuple[Self, Self | None]:
-        """What stands before the first separator and what stands after it: None when there is none."""
+        """Return the parts before and after the first separator. The second is None if there is no separator."""
         place = self.text.find(separator)
         if place < 0:
             return self, None
@@ -34,5 +34,5 @@ class Span(NamedTuple):
         return InvalidCron(message, expression=self.expression, position=self.start, hint=hint)
 
     def __str__(self) -> str:
-        """The text as a message may show it: cut, quoted, and with nothing in it that a terminal obeys."""
+        """Return the text for a message: shortened, quoted, and without control characters."""
         return ascii(self.text if len(self.text) <= _SHOWN else self.text[:_SHOWN] + "...")

@@ -1,7 +1,7 @@
-"""Which times of a day match: the second, minute and hour fields, asked by second of the day.
+"""The times of a day that match the second, minute and hour fields, by second of the day.
 
-Two small tables, the hours of a day and the seconds of an hour, answer as fast as one list of all 86,400 seconds
-would and hold a fraction of its memory; each is shared by every rule that has the same fields.
+Two small tables, the hours of a day and the seconds of an hour, are as fast as one list of all 86,400 seconds and take
+a fraction of its memory. Each is shared by all rules with the same fields.
 """
 
 from bisect import bisect_left
@@ -22,7 +22,7 @@ class Hours(NamedTuple):
     backward: tuple[int, ...]
     """By hour: the last matching hour that is not after it, or -1."""
     before: tuple[int, ...]
-    """By hour: how many matching hours lie before it."""
+    """By hour: the number of matching hours before it."""
 
 
 class Times:
@@ -41,7 +41,7 @@ class Times:
         self.per_day = len(hours) * len(self.in_hour)
 
     def following(self, second: int) -> int:
-        """The first matching second of the day that is not before `second`, which is not after the last."""
+        """Return the first matching second of the day not before `second`, which is not after the last match."""
         hour = second // HOUR
         rest = second - hour * HOUR
         in_hour, onward = self.in_hour, self.table.onward
@@ -50,7 +50,7 @@ class Times:
         return onward[hour + 1] * HOUR + in_hour[0]
 
     def preceding(self, second: int) -> int:
-        """The last matching second of the day that is not after `second`, which is not before the first."""
+        """Return the last matching second of the day not after `second`, which is not before the first match."""
         hour, rest = divmod(second, HOUR)
         in_hour, backward = self.in_hour, self.table.backward
         if rest >= in_hour[0] and backward[hour] == hour:
@@ -58,7 +58,7 @@ class Times:
         return backward[hour - 1] * HOUR + in_hour[-1]
 
     def count_before(self, second: int) -> int:
-        """How many matching seconds of the day lie before `second`."""
+        """Return the number of matching seconds of the day before `second`."""
         hour, rest = divmod(second, HOUR)
         partial = bisect_left(self.in_hour, rest) if self.table.onward[hour] == hour else 0
         return self.table.before[hour] * len(self.in_hour) + partial
@@ -66,7 +66,7 @@ class Times:
 
 @lru_cache(maxsize=4_096)
 def times(seconds: tuple[int, ...], minutes: tuple[int, ...], hours: tuple[int, ...]) -> Times:
-    """The one rule for these fields: a million schedules that say the same share it."""
+    """Return the rule for these fields. Equal fields share one object."""
     return Times(seconds, minutes, hours)
 
 

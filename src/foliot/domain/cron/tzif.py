@@ -1,4 +1,4 @@
-"""The compiled form of a zone (RFC 9636, "TZif"): the moments at which its clocks were changed, and its last rule."""
+"""The file format of a zone (RFC 9636, "TZif"): the moments of its clock changes, and its last rule."""
 
 from struct import calcsize, iter_unpack, unpack_from
 from typing import Final, NamedTuple
@@ -11,9 +11,9 @@ class ZoneFile(NamedTuple):
     first_offset: int
     """Seconds east of Greenwich before the first change."""
     changes: list[tuple[int, int]]
-    """When, in epoch seconds, and the offset from then on."""
+    """The epoch second of each change and the offset from then on."""
     rule: str
-    """What holds after the last change, in the words of the POSIX variable TZ."""
+    """The rule after the last change, in the format of the POSIX variable TZ."""
 
 
 class _Counts(NamedTuple):
@@ -25,14 +25,14 @@ class _Counts(NamedTuple):
     characters: int
 
     def size(self, width: int) -> int:
-        """Bytes of the block that follows a header with these counts, when moments take `width` bytes."""
+        """Return the size in bytes of the block after a header with these counts, with moments of `width` bytes."""
         per_change, per_leap = width + 1, width + 4
         marks = self.utc_marks + self.standard_marks
         return self.changes * per_change + self.types * 6 + self.characters + self.leaps * per_leap + marks
 
 
 def read(data: bytes) -> ZoneFile:
-    """Read the 64 bit block of a TZif file; the older 32 bit block before it only repeats a part."""
+    """Return the contents of the 64-bit block of a TZif file. The 32-bit block before it only repeats a part."""
     start = _HEADER_SIZE + _counts(data, 0).size(width=4)
     counts = _counts(data, start)
     start += _HEADER_SIZE

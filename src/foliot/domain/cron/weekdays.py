@@ -1,4 +1,4 @@
-"""The day-of-week field: which days of a month it means, once the month's length and first weekday are known.
+"""The day-of-week field, and the days of a month that it matches, by the month's length and first weekday.
 
     MON-FRI               lists, ranges and steps of the numbers 0 to 7, or of names
     5#2   FRI#2           the second Friday of the month
@@ -16,7 +16,7 @@ from foliot.domain.cron.fields import DAY_OF_WEEK, between, items, number, numbe
 from foliot.domain.cron.span import Span
 
 LAST: Final = 0
-"""Stands where a number from 1 to 5 says which Friday of the month is meant. It is 0 so that [which - 1] is [-1]."""
+"""The last Friday of the month, in place of a number from 1 to 5. It is 0 so that [which - 1] is [-1]."""
 
 _MOST: Final = 5
 _INSIDE: Final = re.compile(r"[Ll][-/]")
@@ -24,13 +24,13 @@ _HINT: Final = "Write 5#2 for the second Friday of the month, 5L or FRI#L for th
 
 
 class WeekDays(NamedTuple):
-    """A day-of-week field as plain values: equal fields are equal, hash alike and share what is built on them."""
+    """A day-of-week field as plain values, so that equal fields are equal and share the rules built from them."""
 
     days: tuple[int, ...] = ()
     nth: tuple[tuple[int, int], ...] = ()
 
     def bits(self, length: int, first: int) -> int:
-        """The days of a month of `length` days that starts on weekday `first`, as bits 1 to 31."""
+        """Return the days of a month of `length` days that starts on weekday `first`, as bits 1 to 31."""
         found = 0
         for weekday in self.days:
             for day in range(1 + (weekday - first) % 7, length + 1, 7):
@@ -46,7 +46,7 @@ ANY_WEEKDAY: Final = WeekDays(tuple(DAY_OF_WEEK.every))
 
 
 def week_days(text: Span, key: str | None) -> WeekDays:
-    """Read a whole day-of-week field."""
+    """Return the parsed day-of-week field."""
     if text.text in {"*", "?"}:
         return ANY_WEEKDAY
     days, nth = set[int](), set[tuple[int, int]]()
@@ -60,7 +60,7 @@ def week_days(text: Span, key: str | None) -> WeekDays:
 
 
 def _which(item: Span) -> tuple[Span, int | None]:
-    """Separate a weekday from the word that says which of the month is meant."""
+    """Return a weekday and its number in the month, or None if it has no number."""
     base, which = item.partition("#")
     if which is not None:
         return base, _ordinal(which)
@@ -84,7 +84,7 @@ def _ordinal(which: Span) -> int:
 
 
 def _plain(base: Span) -> Sequence[int]:
-    """One weekday or a range of them: what L and # may be put on."""
+    """Return one weekday or a range of weekdays, the only items that may have L or #."""
     if not set(base.text).isdisjoint("*?/()Ll"):
         raise base.fault(f"{base} cannot be counted inside a month", _HINT)
     return between(base, DAY_OF_WEEK) if "-" in base.text else [number(base, DAY_OF_WEEK)]

@@ -1,7 +1,7 @@
 """Years as day numbers. A day number counts days since 1970-01-01.
 
-Only 14 kinds of year exist: seven weekdays for 1 January, with or without a 29 February. What is known about a kind is
-known about every year of that kind.
+There are only 14 kinds of years: seven weekdays for 1 January, with or without a 29 February. All years of one kind
+have the same calendar.
 """
 
 from datetime import date
@@ -34,7 +34,7 @@ class Month(NamedTuple):
 
 @cache
 def year(number: int) -> Year:
-    """When a year begins, and of which kind it is. The year 10000 exists too: zones are asked what comes after."""
+    """Return the start and the kind of a year. The year 10000 is supported too, as the end of 9999."""
     before = number - 1
     start = before * 365 + before // 4 - before // 100 + before // 400 + 1 - EPOCH_ORDINAL
     leap = number % 4 == 0 and (number % 100 != 0 or number % 400 == 0)
@@ -43,7 +43,7 @@ def year(number: int) -> Year:
 
 @cache
 def months(kind: int) -> tuple[Month, ...]:
-    """The months of every year of a kind, January first."""
+    """Return the months of years of a kind, January first."""
     leap, first = divmod(kind, 7)
     found, start = [], 0
     for length in (31, 28 + leap, *_LENGTHS[2:]):
@@ -53,5 +53,5 @@ def months(kind: int) -> tuple[Month, ...]:
 
 
 def weekday(day: int) -> int:
-    """0 for Sunday to 6 for Saturday."""
+    """Return 0 for Sunday to 6 for Saturday."""
     return (day + _THURSDAY) % 7

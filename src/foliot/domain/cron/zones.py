@@ -1,8 +1,8 @@
-"""Timezones: which names exist, and when their clocks are changed.
+"""Timezones: their names and their clock changes.
 
-All zones come from the Python package tzdata and from nothing else, so that every node of a cluster computes the same
-moments and `tzdata_version` tells the truth about them; what the operating system has installed may be years older.
-Reading those package files is the one thing the domain reads from a disk: they are constants that happen to be data.
+All zones are read from the Python package tzdata only, so that every node of a cluster computes the same moments and
+`tzdata_version` is correct; the data of the operating system may be years older. These package files are the only files
+that the domain reads: they are constants.
 """
 
 import re
@@ -18,8 +18,8 @@ from foliot.domain.cron import posixtz, tzif
 from foliot.domain.cron.moments import EPOCH
 from foliot.errors import InvalidTimezone
 
-MADE_GOOD_BELOW: Final = 3 * 3_600
-"""Clock changes of this size or more are a new zone, not summer time: nobody expects what they skipped."""
+DST_BELOW: Final = 3 * 3_600
+"""Clock changes of this size or more are a change of the zone, not summer time: skipped readings do not fire."""
 
 _EARLIEST: Final = -62_135_596_800
 _LATEST: Final = 253_402_300_799
@@ -29,24 +29,24 @@ _LONGEST_NAME: Final = 64
 
 
 class Segment(NamedTuple):
-    """A stretch of time with one offset: from `start` up to, not including, `end`."""
+    """A period with one offset: from `start` to `end`, which is not included."""
 
     start: int
     end: int
     offset: int
     settled: int
-    """Where the readings of the clock are new. Later than `start` where the clock was put back a little."""
+    """From here on readings are not repeated. Later than `start` if the clock was put back by less than DST_BELOW."""
     jump: int
-    """How far the clock was put forward at `start`; below 0 when it was put back."""
+    """By how much the clock was put forward at `start`; below 0 if it was put back."""
     shift: timedelta
-    """The offset again, as datetimes say it."""
+    """The offset as a timedelta."""
 
 
-_NOTHING_YET: Final = Segment(0, 0, 0, 0, 0, timedelta())
+_NO_SEGMENT: Final = Segment(0, 0, 0, 0, 0, timedelta())
 
 
 class Zone:
-    """A timezone as a table of moments and offsets. One object for each name (see `zone`)."""
+    """A timezone as a table of moments and offsets. There is one object for each name (see `zone`)."""
 
     __slots__ = (
         "_offsets",
@@ -62,14 +62,14 @@ class Zone:
     )
 
     current: Segment
-    """The segment that was asked for last, where the next question very probably falls too."""
+    """The segment of the last call, which the next call very probably needs too."""
     shown: tuple[datetime, int]
-    """The moment that was given last, which the next question very probably is, and its second."""
+    """The last returned moment, which the next call very probably passes, and its epoch second."""
     first: int
     last: int
-    """The moments between which the calendar, on this wall and in UTC, lies in the years 1 to 9999."""
+    """The first and last moments at which local time and UTC are both in the years 1 to 9999."""
     regular_from: int
-    """From here on only the yearly rule holds."""
+    """From here on only the yearly rule applies."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name = name
@@ -79,16 +79,16 @@ class Zone:
         self.regular_from = self._starts[-1]
         last_offset = self._rule.changes(9_999, 9_999)[-1][1] if self._rule.switches else self._offsets[-1]
         self.last = _LATEST - max(last_offset, 0)
-        self.current = _NOTHING_YET
+        self.current = _NO_SEGMENT
         self.shown = (EPOCH, 0)
 
     @property
     def changes_yearly(self) -> bool:
-        """Whether its last rule puts the clock forward and back every year."""
+        """Whether its last rule changes the clock every year."""
         return bool(self._rule.switches)
 
     def segment(self, moment: int) -> Segment:
-        """The segment that holds a moment between `first` and `last`."""
+        """Return the segment of a moment between `first` and `last`."""
         current = self.current
         if current.start <= moment < current.end:
             return current
@@ -110,10 +110,10 @@ class Zone:
         return _segment(start, min(end, self.last + 1), changes[place - 2][1], offset)
 
     def moment(self, epoch: int) -> datetime:
-        """An epoch second as people of the zone read it.
+        """Return an epoch second as a datetime in the zone.
 
-        The tzinfo is the one that ZoneInfo(name) gives everybody: datetimes with different tzinfo objects are never
-        equal inside a repeated hour. Only where that one reads another time, from older data, is it our own.
+        The tzinfo is the shared ZoneInfo(name), because datetimes with different tzinfo objects are never equal inside
+        a repeated hour. If its data is older and gives another time, a ZoneInfo of the package is used instead.
         """
         segment = self.current
         if not segment.start <= epoch < segment.end:
@@ -130,7 +130,7 @@ class Zone:
 
 @cache
 def zone(name: str) -> Zone:
-    """The zone of that IANA name. Only names from the known list ever reach a file."""
+    """Return the zone with that IANA name. Files are opened only for names in the known list."""
     if len(name) > _LONGEST_NAME or not _PLAUSIBLE.fullmatch(name):
         raise InvalidTimezone(name, ())
     if name not in known_zones():
@@ -145,7 +145,7 @@ def known_zones() -> frozenset[str]:
 
 @cache
 def tzdata_version() -> str:
-    """The release of the IANA database that all zones are read from, such as "2025b"."""
+    """Return the release of the IANA database that all zones are read from, such as "2025b"."""
     return str(resolve_name("tzdata:IANA_VERSION"))
 
 
@@ -156,7 +156,7 @@ def _package_file(path: str) -> bytes:
 
 
 def _table(data: bytes) -> tuple[list[int], list[int], posixtz.YearlyRule]:
-    """The moments from which each offset holds, those offsets, and the rule that follows the last of them."""
+    """Return the moments from which each offset applies, the offsets, and the rule after the last of them."""
     first_offset, changes, rule_text = tzif.read(data)
     rule = posixtz.read(rule_text)
     last = changes[-1][0] if changes else _EARLIEST
@@ -172,7 +172,7 @@ def _table(data: bytes) -> tuple[list[int], list[int], posixtz.YearlyRule]:
 
 def _segment(start: int, end: int, old_offset: int, offset: int) -> Segment:
     jump = offset - old_offset
-    settled = start - jump if -MADE_GOOD_BELOW < jump < 0 else start
+    settled = start - jump if -DST_BELOW < jump < 0 else start
     return Segment(start, end, offset, settled, jump, timedelta(seconds=offset))
 
 

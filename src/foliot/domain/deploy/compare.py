@@ -1,18 +1,18 @@
-"""What applying a set of definitions would change: a comparison, decided before anything is written.
+"""Compares a set of declared definitions with the stored ones, and returns the changes. Nothing is written.
 
-    declared        current                     what happens to a job
-    there           not there                   created
-    there           there, different            changed; nothing else of it is touched
-    there           there, equal                unchanged
-    there (was x)   x there, this one not       renamed: its history and its schedules come along
-    not there       there, of the same source   removed: disabled, its history kept, its schedules deleted
-    there           there, of another owner     refused
+    declared            stored                      what happens to a job
+    yes                 no                          created
+    yes                 yes, different              changed; its history and its schedules stay
+    yes                 yes, equal                  unchanged
+    yes (was x)         x, but not this id          renamed, with its history and its schedules
+    no                  yes, of the same source     removed: disabled, its schedules deleted, its history kept
+    yes                 yes, of another owner       refused
 
-A workflow is compared in the same way, by its newest version. The jobs behind it and its steps are stored with it, get
-another name with it, and are no definitions of their own.
+A workflow is compared in the same way, by its newest version. The jobs of a workflow and its steps are stored and
+renamed with it, and are not compared as definitions.
 
-Applying is: rename, put jobs, put workflows, put schedules, delete schedules. Whether a schedule is paused is nobody's
-definition and stays as it is. Comparing again after applying finds nothing.
+Changes are applied in this order: rename, put jobs, put workflows, put schedules, delete schedules. Whether a schedule
+is paused is not part of its definition and does not change. A comparison after the changes are applied finds none.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -49,14 +49,14 @@ from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, is_part_of_workflow,
 from foliot.domain.workflow.spec import WorkflowSpec
 
 Spec = TypeVar("Spec", JobSpec, WorkflowSpec)
-"""Of what is disabled, not deleted, when it is gone."""
+"""The kinds of definitions that are disabled, not deleted, when they are removed."""
 
 
 def compare(declared: Declared, current: Current) -> Changes:
-    """What applying `declared` to `current` would do."""
+    """Return the changes that turn `current` into `declared`."""
     renames = _with_parts(possible_renames(declared.renames, current.jobs.keys()), current)
     moved, former = _renamed(current, renames)
-    moved = _naming_anew(moved, dict(renames))
+    moved = _with_new_names(moved, dict(renames))
     names = {new: old for old, new in renames}
     return Changes(
         jobs=tuple(_changes(declared.jobs, _own_jobs(declared, moved), names, declared.source)),
@@ -69,7 +69,8 @@ def compare(declared: Declared, current: Current) -> Changes:
 
 
 def _with_parts(renames: Iterable[Rename], current: Current) -> list[Rename]:
-    """A workflow takes the jobs of its steps along, those of former versions too; a job the workflow that it leads."""
+    """Return the renames with those that follow: of the jobs of a workflow's steps, in all versions, and of the
+    workflow that a job leads."""
     wanted = dict(renames)
     led = {JobId(led_by(old)): JobId(led_by(new)) for old, new in renames if _is_led(led_by(old), current)}
     steps = {
@@ -78,18 +79,19 @@ def _with_parts(renames: Iterable[Rename], current: Current) -> list[Rename]:
         if old in current.workflows
         for name in _steps_under(old, current)
     }
-    # Workflows first: from then on nothing is started under the old names of their steps.
+    # Workflows first: after that, no run is started under the old names of their steps.
     return possible_renames({**wanted, **led, **steps}, current.jobs.keys())
 
 
 def _is_led(workflow_id: str, current: Current) -> bool:
-    """Whether there is such a workflow, and Foliot made it of dependencies."""
+    """Return whether the workflow exists and was made by Foliot from dependencies."""
     job = current.jobs.get(JobId(workflow_id))
     return job is not None and job.source == "foliot"
 
 
 def _steps_under(workflow_id: JobId, current: Current) -> Iterator[str]:
-    """The names of its steps, former ones too. Of `a` and `a.b` the longer has the better right to `a.b.c`."""
+    """Yield the names of its steps, also of earlier versions. `a.b.c` belongs to the workflow `a.b` rather than to `a`,
+    unless `a` has a step `b.c`."""
     mine = f"{workflow_id}."
     longer = tuple(f"{other}." for other in current.workflows if other.startswith(mine))
     own = {step_job_id(workflow_id, step.name) for step in current.workflows[workflow_id].steps}
@@ -100,7 +102,7 @@ def _steps_under(workflow_id: JobId, current: Current) -> Iterator[str]:
 
 
 def _renamed(current: Current, renames: Iterable[Rename]) -> tuple[Current, dict[ScheduleId, ScheduleId]]:
-    """What is stored once the renames have been done, and the former ids of schedules that got other ones."""
+    """Return what is stored after the renames, and the former ids of renamed schedules by their new ids."""
     jobs, workflows, schedules = dict(current.jobs), dict(current.workflows), dict(current.schedules)
     former: dict[ScheduleId, ScheduleId] = {}
     for rename in renames:
@@ -116,8 +118,8 @@ def _renamed(current: Current, renames: Iterable[Rename]) -> tuple[Current, dict
     return replace(current, jobs=jobs, workflows=workflows, schedules=schedules, paused=paused), former
 
 
-def _naming_anew(current: Current, names: Names) -> Current:
-    """What is stored, with the new ids wherever a gate or a step names a job."""
+def _with_new_names(current: Current, names: Names) -> Current:
+    """Return what is stored, with the new ids wherever a gate or a step names a job."""
     if not names:
         return current
     jobs = {job_id: renamed_job(spec, names) for job_id, spec in current.jobs.items()}
@@ -148,7 +150,7 @@ def _changes(
 
 
 def _own_jobs(declared: Declared, current: Current) -> dict[JobId, JobSpec]:
-    """Those that are stored for themselves, and those that are declared so."""
+    """Return the stored jobs that are not part of a workflow, or that are declared as jobs."""
     jobs = current.jobs.items()
     return {name: spec for name, spec in jobs if name in declared.jobs or not is_part_of_workflow(spec)}
 
@@ -183,27 +185,27 @@ def _refusals(declared: Declared, current: Current, moved: Current, renames: Ite
     for rename in renames:
         if rename.old in declared.renames and rename.old in current.jobs:
             what = "workflow" if rename.old in current.workflows else "job"
-            yield from _not_ours(what, rename.old, current.jobs[rename.old].source, declared.source)
+            yield from _owned_elsewhere(what, rename.old, current.jobs[rename.old].source, declared.source)
         yield from _name_taken(rename, stage)
         stage, _ = _renamed(stage, [rename])
     done = {rename.new for rename in renames}
     for job_id in sorted(declared.jobs.keys() & moved.jobs.keys() - done):
-        yield from _not_ours("job", job_id, moved.jobs[job_id].source, declared.source)
+        yield from _owned_elsewhere("job", job_id, moved.jobs[job_id].source, declared.source)
     for workflow_id in sorted(declared.workflows.keys() & moved.workflows.keys() - done):
-        yield from _not_ours("workflow", workflow_id, moved.workflows[workflow_id].source, declared.source)
-    yield from _other_things(declared, current)
+        yield from _owned_elsewhere("workflow", workflow_id, moved.workflows[workflow_id].source, declared.source)
+    yield from _changed_kinds(declared, current)
     for schedule_id in sorted(declared.schedules.keys() & moved.schedules.keys()):
-        yield from _not_ours("schedule", schedule_id, moved.schedules[schedule_id].source, declared.source)
+        yield from _owned_elsewhere("schedule", schedule_id, moved.schedules[schedule_id].source, declared.source)
 
 
-def _not_ours(what: str, name: str, owner: str, source: str) -> Iterator[Refusal]:
+def _owned_elsewhere(what: str, name: str, owner: str, source: str) -> Iterator[Refusal]:
     if owner in OWNERS and owner != source:
         hint = f"Change it there, or give the {what} another id here."
         yield Refusal(what, name, owner, f'{what} "{name}" is defined {OWNERS[owner]}', hint)
 
 
-def _other_things(declared: Declared, current: Current) -> Iterator[Refusal]:
-    """A job does not become a workflow, nor a workflow a job: the history of one would be that of the other."""
+def _changed_kinds(declared: Declared, current: Current) -> Iterator[Refusal]:
+    """Refuse to turn a job into a workflow or a workflow into a job: their histories would be mixed."""
     graphs = {name for name, spec in current.jobs.items() if spec.kind == GRAPH}
     for name in sorted(graphs & (declared.jobs.keys() | _former(declared, declared.jobs))):
         message = f'"{name}" is a workflow, and cannot become a job'
@@ -215,15 +217,17 @@ def _other_things(declared: Declared, current: Current) -> Iterator[Refusal]:
 
 
 def _former(declared: Declared, names: Collection[str]) -> set[JobId]:
-    """The former ids of those that had one."""
+    """Return the former ids of definitions that are renamed to one of `names`."""
     return {old for old, new in declared.renames.items() if new in names}
 
 
 def _name_taken(rename: Rename, current: Current) -> Iterator[Refusal]:
-    """A schedule of some other job may stand where one of the renamed job's would go."""
+    """Refuse a rename if the new id of one of its schedules belongs to a schedule of another job."""
     for schedule_id, spec in sorted(current.schedules.items()):
         wanted = renamed_schedule_id(schedule_id, rename)
         taken = current.schedules.get(wanted)
         if spec.target == rename.old and taken is not None and taken.target != rename.old:
             message = f'schedule "{schedule_id}" cannot become "{wanted}", which belongs to another job'
-            yield Refusal("schedule", schedule_id, "", message, f'Delete that one, or leave out was = "{rename.old}".')
+            yield Refusal(
+                "schedule", schedule_id, "", message, f'Delete that schedule, or remove renamed_from = "{rename.old}".'
+            )

@@ -1,4 +1,4 @@
-"""A deployment: a whole set of definitions, what is stored before it, and what it changes."""
+"""A deployment: a complete set of definitions, what is stored before it, and the changes."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -21,21 +21,21 @@ OWNERS: Final[Mapping[str, str]] = {
     "file": "in the configuration file",
     "app": "in the application's code",
     "foliot": "by Foliot itself",
-    PART_SOURCE: "by a workflow, whose part it is",
+    PART_SOURCE: "by the workflow that it is part of",
 }
-"""Sources whose definitions nobody else changes, and where such a definition stands."""
+"""Sources that own their definitions, and where such a definition is."""
 
 
 class Declared(Struct, frozen=True, kw_only=True):
-    """A whole set of definitions, as its source wants it."""
+    """A complete set of definitions of one source."""
 
     jobs: Mapping[JobId, JobSpec] = {}
     workflows: Mapping[str, WorkflowSpec] = {}
     schedules: Mapping[ScheduleId, ScheduleSpec] = {}
     renames: Mapping[JobId, JobId] = {}
-    """Former id -> id of a job, or a workflow, that once had another one."""
+    """Former id -> id of a renamed job or workflow."""
     past: frozenset[ScheduleId] = frozenset()
-    """Schedules that cannot fire any more: kept where they are stored just so, but not created."""
+    """Schedules that cannot fire again: kept if they are stored unchanged, but not created."""
     source: str = FILE
 
     def concerns(self, name: str, source: str) -> bool:
@@ -49,9 +49,9 @@ class Current(Struct, frozen=True, kw_only=True):
     """What is stored."""
 
     jobs: Mapping[JobId, JobSpec] = {}
-    """With those behind workflows."""
+    """Including the jobs of workflows."""
     workflows: Mapping[str, WorkflowSpec] = {}
-    """The newest version of each."""
+    """The newest version of each workflow."""
     schedules: Mapping[ScheduleId, ScheduleSpec] = {}
     paused: frozenset[ScheduleId] = frozenset()
 
@@ -72,18 +72,18 @@ class Action(StrEnum):
     CREATED = "created"
     CHANGED = "changed"
     RENAMED = "renamed"
-    """Has another id than before; what else differs is in its fields."""
+    """It has a new id; other differences are in `fields`."""
     REMOVED = "removed"
     UNCHANGED = "unchanged"
 
 
 class Change(Struct, Generic[Name, Spec], frozen=True):
-    """What happens to one definition."""
+    """The change of one definition."""
 
     id: Name
     action: Action
     spec: Spec
-    """As it will be stored. Of a job or workflow that is removed: disabled; of a schedule: as it was."""
+    """The definition to store. A removed job or workflow is disabled; a removed schedule is as it was."""
     fields: tuple[Difference, ...] = ()
     was: str | None = None
 
@@ -101,28 +101,28 @@ class ScheduleChange(Change[ScheduleId, ScheduleSpec], frozen=True):
 
 
 class Refusal(NamedTuple):
-    """Something that cannot be applied. While there is one, nothing is."""
+    """A change that is refused. If there is one, no change is applied."""
 
     what: str
     """job, workflow or schedule"""
     id: str
     owner: str
-    """The source that has it, or empty when it is not about ownership."""
+    """The source that owns it. Empty: the refusal is not about ownership."""
     message: str
     hint: str
 
 
 class Changes(Struct, frozen=True, kw_only=True):
-    """The difference between two sets of definitions, in the order of their ids."""
+    """The difference between two sets of definitions, in order of ids."""
 
     jobs: tuple[JobChange, ...] = ()
     workflows: tuple[WorkflowChange, ...] = ()
     schedules: tuple[ScheduleChange, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     renames: Mapping[JobId, JobId] = {}
-    """Former id -> id, to be done first; those of steps come with those of their workflows."""
+    """Former id -> id. Renames are applied first and include those of steps."""
     apart: Mapping[JobId, JobId] = {}
-    """Former id -> id, where both are stored: two histories cannot become one, each keeps its own."""
+    """Former id -> id of renames that are not applied because both ids are stored: two histories cannot be merged."""
 
     @property
     def jobs_to_put(self) -> dict[JobId, JobSpec]:

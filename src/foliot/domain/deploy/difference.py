@@ -1,4 +1,4 @@
-"""In which fields two definitions differ, as people can be shown it."""
+"""The fields in which two definitions differ, with secrets masked."""
 
 from collections.abc import Mapping
 from functools import reduce
@@ -10,17 +10,17 @@ from msgspec import Struct
 from foliot.domain.secrets import public_value
 
 _GROUPS: Final = frozenset({"spec", "options", "definition"})
-"""Fields of a job or a step that only group others; people know what is in them by its own name."""
+"""Fields of a job or a step that only group others, and are not part of the shown name."""
 _WHOLE: Final = frozenset({"json", "payload", "payload_template", "params"})
-"""Fields that are one value: nobody but the job knows what is in them."""
+"""Fields that are compared as one value, since their contents belong to the user."""
 _WRITTEN: Final = "written"
-"""What other fields are shown as; none of its own."""
+"""The field that holds what other fields are shown as. It is not shown itself."""
 _DERIVED: Final = frozenset({"anchor", "seed"})
-"""Follow from the other fields and from what was stored before; nobody writes them."""
+"""Fields that are derived from the others and from what was stored before."""
 
 
 class Difference(NamedTuple):
-    """One field, before and after. None: not there. Values that may be secret are hidden."""
+    """One field, before and after. None: not set. Values that may be secrets are masked."""
 
     field: str
     before: Any
@@ -30,13 +30,13 @@ class Difference(NamedTuple):
 class _Field(NamedTuple):
     value: Any
     written: Any = None
-    """What it was before variables were put in, if it had any."""
+    """The value as it was written, if it contains environment variables."""
 
     def shown(self, name: str) -> Any:
-        """That a secret differs is said, not how."""
+        """Return the value with secrets masked."""
         if self.value is None:
             return None
-        # Any part may be the field: that of a step stands behind the step's name.
+        # Any part of the path may be the field: the field of a step follows the step's name.
         parts = name.split(".")
         return reduce(lambda shown, part: public_value(part, shown), parts, self.written or self.value)
 
@@ -45,7 +45,7 @@ _NOTHING: Final = _Field(None)
 
 
 def differences(before: Struct, after: Struct) -> tuple[Difference, ...]:
-    """The fields that are not equal, as they would be stored."""
+    """Return the fields that differ in their stored form."""
     old, new = _flat(_document(before)), _flat(_document(after))
     return tuple(
         Difference(name, old.get(name, _NOTHING).shown(name), new.get(name, _NOTHING).shown(name))
@@ -55,7 +55,7 @@ def differences(before: Struct, after: Struct) -> tuple[Difference, ...]:
 
 
 def _document(value: Struct) -> Any:
-    # Sets come in the same order every time, so that equal ones are equal as they are stored.
+    # Sets are encoded in a fixed order, so that equal sets are equal as JSON.
     document = msgspec.json.decode(msgspec.json.encode(value, order="deterministic"))
     if isinstance(document.get("steps"), list):
         document |= _by_name(document["steps"])
@@ -63,12 +63,12 @@ def _document(value: Struct) -> Any:
 
 
 def _by_name(steps: list[dict[str, Any]]) -> dict[str, Any]:
-    """The steps of a workflow: their names in order, and each under its own."""
+    """Return the steps of a workflow as a list of names, and each step under its name."""
     return {"steps": [step["name"] for step in steps], "step": {step.pop("name"): step for step in steps}}
 
 
 def _flat(document: Mapping[str, Any], before: str = "", around: Mapping[str, Any] | None = None) -> dict[str, _Field]:
-    """Nested documents by dotted names."""
+    """Return the fields of nested documents by dotted names."""
     flat: dict[str, _Field] = {}
     own = document.get(_WRITTEN)
     written = own if isinstance(own, dict) else around or {}

@@ -1,10 +1,10 @@
-"""Renaming a job: which names change with its id.
+"""Renaming a job, and the names that change with its id.
 
-Its schedules that are named after it (`<job id>:<name>`) get new names. The H of a cron expression and the jitter are
-still drawn from the former name: renaming moves no fire time, and the ledger of the past stays right.
+Schedules that are named after the job (`<job id>:<name>`) are renamed. The H of a cron expression and the jitter are
+still derived from the former name: a rename moves no fire time, and the existing ledger stays valid.
 
-Definitions that name the job name the new id: gates, the steps of workflows in every version, and the job that leads
-a workflow.
+Definitions that name the job get the new id: gates, steps of workflows in all versions, and the job that leads a
+workflow.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,7 +19,7 @@ from foliot.domain.workflow.dependencies import EDGES, renamed_edges
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 
 Names = Mapping[JobId, JobId]
-"""Former id -> id of all that are renamed at once."""
+"""Former id -> id of all jobs that are renamed together."""
 
 
 class Rename(NamedTuple):
@@ -28,10 +28,10 @@ class Rename(NamedTuple):
 
 
 def possible_renames(renames: Mapping[JobId, JobId], existing: Collection[JobId]) -> list[Rename]:
-    """Those whose old id exists and whose new one is free, in an order in which they can be done one by one.
+    """Return the renames whose old id exists and whose new id is free, in an order in which they can be applied.
 
-    A new id counts as free when its job is renamed as well. Two that change places stay as they are: done again, they
-    would change back. Once all new ids exist, there is nothing left to do.
+    A new id is also free if its job is renamed away before. Two jobs that swap ids are not renamed: applied again, the
+    renames would swap them back. Once all new ids exist, no rename is left.
     """
     taken = set(existing)
     waiting = {old: new for old, new in renames.items() if old in taken and old != new}
@@ -46,22 +46,22 @@ def possible_renames(renames: Mapping[JobId, JobId], existing: Collection[JobId]
 
 
 def aside(workflow_id: JobId, revision: int) -> str:
-    """Where a deleted workflow goes, with its versions and executions, when another one gets its id at this revision.
+    """Return the id that a deleted workflow, with its versions and executions, gets when its id is reused.
 
-    Nobody can give such a name, and no two revisions are the same.
+    Users cannot create such an id, and it is unique because revisions are.
     """
     return f"{workflow_id}~{revision}"
 
 
 def renamed_schedule_id(schedule_id: ScheduleId, rename: Rename) -> ScheduleId:
-    """A schedule that is named after its job is named after it again; any other keeps its name."""
+    """Return the new id of a schedule that is named after the job. Other schedules keep their id."""
     old, new = rename
     is_named_after = f"{schedule_id}:".startswith(f"{old}:")
     return ScheduleId(new + schedule_id[len(old) :]) if is_named_after else schedule_id
 
 
 def renamed_spec(spec: ScheduleSpec, schedule_id: ScheduleId, rename: Rename) -> ScheduleSpec:
-    """A rule of the schedule `schedule_id`, as it is when its job has its new id."""
+    """Return the specification of the schedule `schedule_id` after the rename."""
     job_id = rename.new if spec.job_id == rename.old else spec.job_id
     workflow_id = rename.new if spec.workflow_id == rename.old else spec.workflow_id
     gets_new_name = renamed_schedule_id(schedule_id, rename) != schedule_id
@@ -70,19 +70,19 @@ def renamed_spec(spec: ScheduleSpec, schedule_id: ScheduleId, rename: Rename) ->
 
 
 def jobs_named_by_job(spec: JobSpec) -> set[str]:
-    """The ids of jobs and workflows that a definition names."""
+    """Return the ids of jobs and workflows that a definition names."""
     depends_on = () if spec.gate is None else spec.gate.depends_on
     return {*depends_on, spec.leads}
 
 
 def jobs_named_by_workflow(spec: WorkflowSpec) -> set[str]:
-    """The ids of jobs that the steps of a version name, and the gates of those steps."""
+    """Return the ids of jobs that the steps of a version and their gates name."""
     named: set[str] = {step.job for step in spec.steps if step.job is not None}
     return named.union(*(jobs_named_by_job(step.definition) for step in spec.steps if step.definition is not None))
 
 
 def renamed_job(spec: JobSpec, names: Names) -> JobSpec:
-    """A definition, as it is when jobs that its gate looks at, or the workflow that it leads, have their new ids."""
+    """Return a definition with the new ids in its gate, and of the workflow that it leads."""
     leads = names.get(JobId(spec.leads), spec.leads)
     if spec.gate is None:
         return replace(spec, leads=leads)
@@ -91,8 +91,8 @@ def renamed_job(spec: JobSpec, names: Names) -> JobSpec:
 
 
 def renamed_workflow(workflow_id: str, spec: WorkflowSpec, names: Names) -> WorkflowSpec:
-    """A version of a workflow, as it is when jobs that its steps name have their new ids. Its steps keep their names,
-    by which executions know them."""
+    """Return a version of a workflow with the new ids of jobs that its steps name. The steps keep their names, which
+    executions refer to."""
     renamed = replace(spec, steps=tuple(_renamed_step(step, names) for step in spec.steps))
     return renamed_edges(renamed, names) if workflow_id == EDGES else renamed
 
@@ -104,5 +104,6 @@ def _renamed_step(step: Step, names: Names) -> Step:
 
 
 def limit_prefix(job_id: JobId) -> str:
-    """How the limit of a job begins in the document that names the limits of a run; in no other place it can."""
+    """Return the text with which the limit of a job begins in the stored limits of a run. It occurs nowhere else in
+    them."""
     return f'["job:{job_id}",'

@@ -1,4 +1,4 @@
-"""What would fire next once a deployment is applied."""
+"""The next fires of all schedules after a deployment."""
 
 import heapq
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a gate decides about what it sees."""
+"""The decision of a gate about the states of its dependencies."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -23,11 +23,11 @@ class End(NamedTuple):
 
 
 class DependencyState(NamedTuple):
-    """What a gate sees of one dependency."""
+    """The state of one dependency of a gate."""
 
     end: End | None
     is_expected: bool = False
-    """A run of it is due, or has begun and is not over."""
+    """Whether a run of it is due, or has started and not ended."""
 
 
 class Verdict(StrEnum):
@@ -39,60 +39,60 @@ class Verdict(StrEnum):
 
 
 class Gated(NamedTuple):
-    """A due run that waits for its gate. `planned`: its tick's moment, or when it was first due; a step has no tick, it
-    is due when the steps before it let it start."""
+    """A due run that waits for its gate. `planned`: the moment of its tick, or when it was first due. A step has no
+    tick and is due when its parents have resolved."""
 
     run_id: RunId
     job_id: JobId
     planned: Instant
     due_at: Instant
     gate: Gate | None = None
-    """What it must look at. None: its job has no gate any more, or has been deleted, and it may start."""
+    """The gate. None: the job no longer has one, or has been deleted, and the run may start."""
     error: str | None = None
     """Why its gate could not be read."""
 
 
 class Postponed(NamedTuple):
-    """The gate looks again at `until`."""
+    """The gate waits and is checked again at `until`."""
 
     run_id: RunId
     until: Instant
 
 
 class Passed(NamedTuple):
-    """The gate has decided: `decision.action` says what becomes of the run."""
+    """The gate has decided: `decision.action` is what becomes of the run."""
 
     run_id: RunId
     decision: "Decision"
 
 
 class Decision(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a gate has decided and why: stored with its run."""
+    """The decision of a gate with its reasons. Stored with the run."""
 
     action: Action
     reason: Reason | None = None
     verdicts: dict[JobId, Verdict] = {}
     deciders: dict[JobId, RunId] = {}
-    """The run of each dependency that was looked at."""
+    """The run of each dependency that decided."""
     until: Instant | None = None
-    """Up to when ends of runs were looked at, where the next window begins there."""
+    """The end of the window, if the next window begins there."""
     trouble: str | None = None
-    """Why the gate could not be asked."""
+    """Why the gate could not be checked."""
 
     @property
     def explanation(self) -> str:
         if self.trouble is not None:
             return self.trouble
         if self.reason is Reason.COOLDOWN:
-            return "declined a short while ago and does not look again before its cooldown is over"
-        blamed = [f"{job} ({verdict})" for job, verdict in self.verdicts.items() if verdict is not Verdict.MET]
-        return f"not met: {', '.join(blamed[:20])}" if blamed else "every dependency is met"
+            return "the gate declined recently and its cooldown has not ended"
+        unmet = [f"{job} ({verdict})" for job, verdict in self.verdicts.items() if verdict is not Verdict.MET]
+        return f"not met: {', '.join(unmet[:20])}" if unmet else "every dependency is met"
 
 
 def window_of(gate: Gate, planned: Instant, last_success: Instant | None) -> Instant:
-    """From when on the end of a run counts. The moment itself does not, so that two windows in a row share nothing.
+    """Return the start of the window. It is exclusive, so that two successive windows share no moment.
 
-    `last_success` is up to when the gate of its last success has looked: what ended while that one ran still counts.
+    `last_success` is the end of the window of the gate's last success: runs that ended while that one ran still count.
     """
     match gate.window_kind:
         case WindowKind.LAST_SUCCESS if last_success is not None:
@@ -103,17 +103,17 @@ def window_of(gate: Gate, planned: Instant, last_success: Instant | None) -> Ins
             return Instant(planned - gate.window)
 
 
-def waits(gate: Gate, sights: Mapping[JobId, DependencyState], planned: Instant, now: Instant) -> bool:
-    """Whether it is worth looking again: a dependency that is not met is expected, and there is time."""
+def waits(gate: Gate, states: Mapping[JobId, DependencyState], planned: Instant, now: Instant) -> bool:
+    """Return whether the gate waits: an unmet dependency is expected, and `wait` has not passed."""
     return now < planned + gate.wait and any(
-        sight.is_expected and verdict_on(gate, sight) is not Verdict.MET for sight in sights.values()
+        state.is_expected and verdict_on(gate, state) is not Verdict.MET for state in states.values()
     )
 
 
-def decide(gate: Gate, sights: Mapping[JobId, DependencyState]) -> Decision:
-    """What the gate does about what it sees."""
-    verdicts = {job: verdict_on(gate, sights[job]) for job in gate.depends_on}
-    wanted = [
+def decide(gate: Gate, states: Mapping[JobId, DependencyState]) -> Decision:
+    """Return the decision of the gate."""
+    verdicts = {job: verdict_on(gate, states[job]) for job in gate.depends_on}
+    candidates = [
         (action, reason)
         for verdict, action, reason in (
             (Verdict.FAILED, gate.on_dep_fail, Reason.DEP_FAILED),
@@ -121,13 +121,14 @@ def decide(gate: Gate, sights: Mapping[JobId, DependencyState]) -> Decision:
         )
         if verdict in verdicts.values()
     ]
-    action, reason = _strongest(wanted)
-    deciders = {job: sight.end.run_id for job, sight in sights.items() if sight.end is not None}
+    action, reason = _strongest(candidates)
+    deciders = {job: state.end.run_id for job, state in states.items() if state.end is not None}
     return Decision(action=action, reason=reason, verdicts=verdicts, deciders=deciders)
 
 
-def verdict_on(gate: Gate, sight: DependencyState) -> Verdict:
-    match sight.end:
+def verdict_on(gate: Gate, state: DependencyState) -> Verdict:
+    """Return what a dependency counts as."""
+    match state.end:
         case None | End(status=Status.SKIPPED):
             return Verdict.MISSING
         case End(status=Status.SUCCESS):
@@ -138,19 +139,19 @@ def verdict_on(gate: Gate, sight: DependencyState) -> Verdict:
 
 
 def cooling(gate: Gate, declined_at: Instant | None, planned: Instant) -> bool:
-    """Whether the gate has declined so recently that it does not look again."""
+    """Return whether the gate is in its cooldown after it declined."""
     return bool(gate.cooldown) and declined_at is not None and planned < declined_at + gate.cooldown
 
 
-def _strongest(wanted: Sequence[tuple[Action, Reason]]) -> tuple[Action, Reason | None]:
+def _strongest(candidates: Sequence[tuple[Action, Reason]]) -> tuple[Action, Reason | None]:
     for action in (Action.FAIL, Action.SKIP):
-        for asked, reason in wanted:
-            if asked is action:
+        for candidate, reason in candidates:
+            if candidate is action:
                 return action, reason
     return Action.RUN, None
 
 
 def _midnight(planned: Instant, timezone: str) -> Instant:
-    """When the local day of a moment began: its first instant, also where the clock jumps over midnight."""
+    """Return the start of the local day of a moment: its first instant, also if the clock change skips midnight."""
     begun = cron.compile("0 0 * * *", timezone).previous_epoch(planned // SECOND + 1)
     return Instant((begun or 0) * SECOND)

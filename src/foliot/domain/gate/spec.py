@@ -1,4 +1,4 @@
-"""What a gate asks of other jobs, as people write it."""
+"""The definition of a gate: which recent runs of other jobs a job requires."""
 
 from enum import StrEnum
 from typing import Final, Literal
@@ -15,7 +15,7 @@ MAX_WINDOW: Final = Millis(366 * DAY)
 
 
 class Action(StrEnum):
-    """What a gate does about a dependency that is missing or has failed."""
+    """What a gate does if a dependency is missing or has failed."""
 
     SKIP = "skip"
     FAIL = "fail"
@@ -24,34 +24,34 @@ class Action(StrEnum):
 
 class WindowKind(StrEnum):
     SLIDING = "sliding"
-    """The last so many seconds."""
+    """The last `window` seconds."""
     LAST_SUCCESS = "since_last_success"
-    """Since this gate's own last success; the sliding window until there is one."""
+    """Since the last success of the gated job, or the sliding window if it has none."""
     LOCAL_DAY = "local_day"
-    """The same day as the planned moment, in the gate's zone."""
+    """The day of the planned moment, in the gate's timezone."""
 
 
 class Gate(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a job asks of others before it runs."""
+    """The dependencies of a job, checked before it runs."""
 
     depends_on: tuple[JobId, ...]
     window: Millis = Millis(DAY)
     window_kind: WindowKind = WindowKind.SLIDING
     timezone: str = "UTC"
-    """Whose day it is."""
+    """The timezone of the window kind `local_day`."""
     on_missing: Action = Action.SKIP
     on_dep_fail: Action = Action.SKIP
     wait: Millis = Millis(0)
-    """How long, after its planned moment, it waits for a dependency that is expected."""
+    """How long after its planned moment it waits for a dependency that is expected."""
     cooldown: Millis = Millis(0)
-    """How long it does not look again after it has declined."""
+    """How long further runs are declined without a check after it has declined."""
     partial_counts_as: Literal["success", "failed"] = "success"
 
     def check(self, job_id: JobId) -> None:
         if not 1 <= len(self.depends_on) <= MAX_DEPENDENCIES:
             raise InvalidJob(
-                f"depends_on names 1 to {MAX_DEPENDENCIES} jobs, not {len(self.depends_on)}",
-                hint="Name the jobs to look at, or leave depends_on out.",
+                f"depends_on must name 1 to {MAX_DEPENDENCIES} jobs, not {len(self.depends_on)}",
+                hint="Name the jobs it depends on, or leave depends_on out.",
                 field="depends_on",
             )
         if job_id in self.depends_on:

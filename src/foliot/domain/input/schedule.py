@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foliot.domain import cron
+from foliot.domain.input.job import option_overlay
 from foliot.domain.instant import SECOND, ceil_second
 from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.vocabulary.schedule import PAYLOAD, POLICY, RULE, TARGET
@@ -19,7 +20,9 @@ def schedule_of(read: Mapping[str, Any], written: Mapping[str, str], *, source: 
     given = {field.attribute: read[field.name] for field in _PLAIN if field.name in read}
     # Not compiled: what H draws depends on the id of the schedule, and only that may make the expression possible.
     zone = cron.zone_of(expr) if kind is ScheduleType.CRON else "UTC"
-    return ScheduleSpec(**{"timezone": zone, **given}, type=kind, expr=expr, source=source)
+    return ScheduleSpec(
+        **{"timezone": zone, **given}, options=option_overlay(read), type=kind, expr=expr, source=source
+    )
 
 
 def _rule(read: Mapping[str, Any], written: Mapping[str, str]) -> tuple[ScheduleType, str]:

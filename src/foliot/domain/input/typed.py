@@ -120,8 +120,8 @@ class HttpOptions(JobOptions, total=False):
     output: Literal["none", "text", "json"] | None
 
 
-class ScheduleOptions(TypedDict, total=False):
-    """When a job runs: `app.schedule`."""
+class ScheduleOptions(RunOptions, total=False):
+    """When a job runs, and options for the runs of this schedule: `app.schedule`."""
 
     cron: str | None
     every: Span | None

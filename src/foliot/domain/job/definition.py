@@ -1,10 +1,10 @@
-"""What a claimed run is to do: the part of a job that a worker needs, found by an id.
+"""Definitions: the part of a job that a worker needs to execute a run, identified by an id.
 
     job:report@7            the job, at one revision
     step:etl@3.17/extract   a step, by version of its workflow and revision of the workflow's job
-    tree:01J.../report      a job as it was when a tree began, kept in the tree's body
+    tree:01J.../report      a job as it was when a tree was opened, stored in the tree's body
 
-An id always means the same thing, so that whoever has a definition never has to ask for it again.
+The definition of an id never changes, so a worker that has it never needs to read it again.
 """
 
 from collections.abc import Mapping
@@ -28,27 +28,27 @@ _GIVEN: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class Definition(Struct, frozen=True, kw_only=True):
-    """What to do and for how long at most. `error` says why it cannot be done."""
+    """What to execute and its timeout. `error`: why it cannot be executed."""
 
     id: DefinitionId
     kind: str = ""
     """The runner that executes it."""
     spec: Mapping[str, Any] = {}
     written: Mapping[str, Any] = {}
-    """Fields that had variables in them, as they were written: what a log shows in place of their values."""
+    """Fields with environment variables, as they were written. Logs show these instead of the values."""
     timeout: Millis | None = None
     revision: int | None = None
-    """Of the job; None for a step."""
+    """The revision of the job. None: a step."""
     error: str | None = None
     reason: Reason = Reason.LAUNCH_FAILED
-    """With which reason a run fails that has no definition."""
+    """The reason with which the run fails if `error` is set."""
 
     def __repr__(self) -> str:
         # A specification may hold secrets, and a repr ends up in logs.
         return f"<Definition {self.id}>"
 
     def with_overrides(self, run_id: RunId, overrides: bytes | None) -> "Definition":
-        """The same for a run that was given options or fields of its own."""
+        """Return the definition with the options and fields of one run."""
         if overrides is None or self.error is not None:
             return self
         try:
@@ -57,7 +57,7 @@ class Definition(Struct, frozen=True, kw_only=True):
             fields = given.get("spec") or {}
             return replace(self, spec={**self.spec, **fields}, timeout=timeout)
         except UNREADABLE as cause:
-            # The run is not executed without what it was given: the job's own settings may be what it should avoid.
+            # The run is not executed without its overrides: they may exist to avoid the job's own settings.
             return replace(self, error=str(RowUnreadable("run", run_id, cause)))
 
 
@@ -90,7 +90,7 @@ class TreeReference(NamedTuple):
 
 
 def read_reference(definition_id: DefinitionId) -> StepReference | TreeReference:
-    """What the id of a child's definition refers to. Raises ValueError for anything else."""
+    """Return the step or job that the id of a child's definition refers to. Raise ValueError for other ids."""
     kind, _, rest = definition_id.partition(":")
     place, separator, name = rest.partition("/")
     if kind == "tree" and separator:
@@ -102,25 +102,25 @@ def read_reference(definition_id: DefinitionId) -> StepReference | TreeReference
 
 
 def definition_of_job(definition_id: DefinitionId, spec: JobSpec, revision: int | None = None) -> Definition:
-    """Some kinds limit how long an attempt may take where the job does not say it."""
-    usual = TIMEOUTS.get(spec.runner)
+    """Return the definition of a job. A job without a timeout gets the default of its kind."""
+    default = TIMEOUTS.get(spec.runner)
     return Definition(
         id=definition_id,
         kind=spec.runner,
         spec=spec.spec,
         written=spec.written,
-        timeout=usual if spec.options.timeout is None else spec.options.timeout,
+        timeout=default if spec.options.timeout is None else spec.options.timeout,
         revision=revision,
     )
 
 
 def options_of_run(options: Options, overrides: bytes | None) -> Options:
-    """The options of a job with what was given for one run. Raises one of `UNREADABLE` if that cannot be read."""
+    """Return the options of a job with the overrides of one run. Raises one of `UNREADABLE` if these cannot be read."""
     return options if overrides is None else overlay(options, _known_options(_GIVEN.decode(overrides)))
 
 
 def _known_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that only a later version of Foliot knows are left out."""
+    """Return the given options, without those of a later version of Foliot."""
     options = _fields_of(Options, options_in(given))
     if isinstance(options.get("retry"), dict):
         options["retry"] = _fields_of(Retry, options["retry"])

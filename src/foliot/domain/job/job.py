@@ -1,4 +1,4 @@
-"""A job: what to do. Its schedules say when, its runs say what happened."""
+"""A job: the definition of work. Its schedules start runs of it, its runs record what happened."""
 
 import re
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class Delivery(StrEnum):
 
 
 class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a job's runs are handled. Every field can be given for one run as well."""
+    """How the runs of a job are handled. Each field can be overridden for one run."""
 
     queue: str = DEFAULT_QUEUE
     priority: int = 0
@@ -48,11 +48,11 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def lost_budget(self) -> int:
-        """How many vanished attempts the run survives."""
+        """How many attempts may be lost with their worker before the run fails."""
         return 0 if self.delivery is Delivery.AT_MOST_ONCE else self.max_lost
 
     def limits(self, job_id: JobId) -> tuple[Limit, ...]:
-        """The places that a run with these options needs, keys ascending."""
+        """Return the limits that a run with these options needs a slot of, keys ascending."""
         if self.max_concurrent is None and self.concurrency_key is None:
             return ()
         needed = []
@@ -65,15 +65,23 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def check(self) -> None:
         check_name("queue", self.queue)
         self.retry.check()
-        _within("priority", self.priority, -MAX_PRIORITY, MAX_PRIORITY, "Higher ones start first; 0 is usual.")
-        _within("max_lost", self.max_lost, 0, 1_000, "With 0 a run fails when its worker vanishes.")
-        _within("concurrency_limit", self.concurrency_limit, 1, MAX_CAPACITY, "Say how many may share the key.")
+        _within(
+            "priority", self.priority, -MAX_PRIORITY, MAX_PRIORITY, "Higher priorities start first; the default is 0."
+        )
+        _within("max_lost", self.max_lost, 0, 1_000, "With 0, a run fails when its worker vanishes.")
+        _within(
+            "concurrency_limit",
+            self.concurrency_limit,
+            1,
+            MAX_CAPACITY,
+            "Give the number of runs that may share the key.",
+        )
         if self.max_concurrent is not None:
             _within("max_concurrent", self.max_concurrent, 1, MAX_CAPACITY, "Leave it out for no limit.")
         if self.timeout is not None and not 0 < self.timeout <= MAX_TIMEOUT:
             raise InvalidJob(
                 f"timeout must be above 0 and at most {MAX_TIMEOUT // SECOND} seconds, not {self.timeout / SECOND:g}",
-                hint="Leave it out where a run may take for ever.",
+                hint="Leave it out for no timeout.",
                 field="timeout",
             )
         if self.concurrency_key is not None:
@@ -81,16 +89,16 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 NOT_OPTIONS: Final = ("spec", "start")
-"""What may be given for one run besides options: fields of its job's specification, and how an execution begins."""
+"""Overrides of a run that are not options: fields of the job's specification, and the start of an execution."""
 
 
 def options_in(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options among what was given for one run."""
+    """Return the options among the overrides of a run."""
     return {name: value for name, value in given.items() if name not in NOT_OPTIONS}
 
 
 def overlay(options: Options, given: Mapping[str, Any]) -> Options:
-    """Lay what was given for one run over its job's options, the parts of its retry policy one by one."""
+    """Return the options with the given overrides. The fields of the retry policy are overridden one by one."""
     parsed = convert(given, Options)
     fields = {name: getattr(parsed, name) for name in given}
     if "retry" in given:
@@ -100,7 +108,7 @@ def overlay(options: Options, given: Mapping[str, Any]) -> Options:
 
 
 class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What people write: a definition without history. `spec` belongs to the runner of its kind."""
+    """The definition of a job. The fields in `spec` are those of its kind."""
 
     kind: str
     spec: Mapping[str, Any] = field(default_factory=dict)
@@ -110,32 +118,32 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: Options = Options()
     enabled: bool = True
     source: str = "api"
-    """Who owns the definition: nobody else changes it."""
+    """The owner of the definition, such as a file. Only the owner changes it."""
     category: str = "default"
     owner: str = ""
     tags: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
-    """What a worker must offer to be given its runs."""
+    """Labels that a worker must have to get its runs."""
     gate: Gate | None = None
-    """Which recent runs of other jobs it looks at before it runs."""
+    """The recent runs of other jobs that decide whether it runs."""
     written: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of the specification, and the payload, that had variables in them, as they were written: what is shown in
-    place of their values."""
+    """Fields of the specification, and the payload, that contain environment variables, as they were written. These are
+    shown instead of the values."""
     inner_kind: str = ""
-    """Of a job of kind `workflow`, which is a gate by name: how it runs."""
+    """The kind that executes it, for a job of kind `workflow`, which is another name for a gate."""
 
     leads: str = ""
-    """The workflow that its schedules start in its place: itself and what comes after it. Set by Foliot, not by the
-    owner of the definition."""
+    """The workflow that its schedules start instead: the job and its dependents. Set by Foliot, not by the owner of the
+    definition."""
 
     @property
     def runner(self) -> str:
-        """The kind of runner that carries it out."""
+        """The kind of runner that executes it."""
         return self.inner_kind or self.kind
 
     @property
     def as_written(self) -> "JobSpec":
-        """With the names of variables instead of their values: to be shown, not to be run."""
+        """The definition with names of environment variables instead of values: to show, not to run."""
         spec = {name: self.written.get(name, value) for name, value in self.spec.items()}
         return replace(self, spec=spec, payload_template=self.written.get("payload_template", self.payload_template))
 
@@ -146,7 +154,7 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """A stored definition. `revision` rises with each change; running a job changes nothing here."""
+    """A stored definition. `revision` rises with each change of the definition."""
 
     id: JobId
     project: str
@@ -157,18 +165,18 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 def inherited(spec: JobSpec, before: JobSpec | None) -> JobSpec:
-    """A definition with what is not its owner's to say."""
+    """Return the definition with the fields that Foliot sets, taken from the stored one."""
     return spec if before is None or not before.leads else replace(spec, leads=before.leads)
 
 
 def watched_by(jobs: Mapping[JobId, JobSpec]) -> set[JobId]:
-    """Jobs whose ends gates look at: those they depend on, and themselves."""
+    """Return the jobs whose ends matter to gates: the jobs with a gate, and their dependencies."""
     gated = {job_id: spec.gate for job_id, spec in jobs.items() if spec.gate is not None}
     return {*gated, *(name for gate in gated.values() for name in gate.depends_on)}
 
 
 def check_name(what: str, name: str, refusal: type[InvalidInput] = InvalidJob) -> None:
-    """Ids of jobs and schedules and names of queues are plain, so that they can stand in a path or a key."""
+    """Raise `refusal` if the name has other characters than those that are safe in a path or a key."""
     if not _NAME.fullmatch(name):
         raise refusal(
             f"{what} {name[:64]!a} is not a usable name",
@@ -178,7 +186,7 @@ def check_name(what: str, name: str, refusal: type[InvalidInput] = InvalidJob) -
 
 
 def _check_key(key: str) -> None:
-    """A key that every database can hold: one knows no NUL, none knows half a character."""
+    """Refuse a key that not every database can store: PostgreSQL has no NUL, and no database has lone surrogates."""
     if not 0 < len(key) <= 200:
         raise InvalidJob(
             f"concurrency_key must have 1 to 200 characters, not {len(key)}",
@@ -187,7 +195,7 @@ def _check_key(key: str) -> None:
         )
     if _UNSTORABLE.search(key):
         raise InvalidJob(
-            f"concurrency_key {shown(key)} holds the character NUL or half a character",
+            f"concurrency_key {shown(key)} contains a NUL character or a lone surrogate",
             hint="Use plain text; encode or hash anything else.",
             field="concurrency_key",
         )

@@ -1,8 +1,8 @@
-"""What kind of place an IP address is: the public internet, or somewhere that a stranger must not be led to.
+"""Classes of IP addresses: the public internet, and networks that must not be reachable from outside.
 
-The `ipaddress` module answers another question: its `is_global` calls 64:ff9b::7f00:1 global, though a translator
-makes it 127.0.0.1, and 224.0.0.1 too. So the IPv4 address inside an IPv6 one is taken out and judged as well, and only
-what is known to be public is called public.
+The property `is_global` of the `ipaddress` module is not suitable: it is true for 224.0.0.1, and for 64:ff9b::7f00:1,
+which a translator turns into 127.0.0.1. So the IPv4 address inside an IPv6 address is classified as well, and only
+addresses that are known to be public are called public.
 """
 
 import re
@@ -16,7 +16,7 @@ Network = IPv4Network | IPv6Network
 
 
 class AddressClass(StrEnum):
-    """The kinds of places. Everything but `public` is blocked where blocking is on."""
+    """The classes of addresses. If blocking is on, all except `public` are blocked."""
 
     PUBLIC = "public"
     LOOPBACK = "loopback"
@@ -33,7 +33,7 @@ class AddressClass(StrEnum):
     RESERVED = "reserved"
 
 
-# Where clouds answer with credentials; one of them looks public.
+# The metadata services of clouds, which return credentials. One of the addresses looks public.
 _METADATA: Final = (
     *("169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "100.100.100.200/32", "168.63.129.16/32"),
     *("192.0.0.192/32", "fd00:ec2::254/128", "fd00:ec2::23/128", "fd20:ce::254/128"),
@@ -43,7 +43,7 @@ _PLACES: Final[Mapping[AddressClass, tuple[str, ...]]] = {
     AddressClass.METADATA: _METADATA,
     AddressClass.UNSPECIFIED: ("0.0.0.0/8", "::/128"),
     AddressClass.LOOPBACK: ("127.0.0.0/8", "::1/128"),
-    # fec0::/10 is what unique local addresses replaced, 64:ff9b:1::/48 leads to a translator of the local network.
+    # fec0::/10 was replaced by unique local addresses; 64:ff9b:1::/48 belongs to translators of the local network.
     AddressClass.PRIVATE: ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fec0::/10", "64:ff9b:1::/48"),
     AddressClass.LINK_LOCAL: ("169.254.0.0/16", "fe80::/10"),
     AddressClass.CARRIER_NAT: ("100.64.0.0/10",),
@@ -60,14 +60,14 @@ _PLACES: Final[Mapping[AddressClass, tuple[str, ...]]] = {
 _TABLE: Final = tuple((ip_network(text), place) for place, texts in _PLACES.items() for text in texts)
 
 _GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
-"""All that has been given out of IPv6 for the public."""
+"""The part of IPv6 that is assigned for public use."""
 
 _MAPPED: Final = IPv6Network("::ffff:0:0/96")
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 _SIX_TO_FOUR: Final = IPv6Network("2002::/16")
 _TEREDO: Final = IPv6Network("2001::/32")
 _CARRIERS: Final = (_MAPPED, _NAT64, _SIX_TO_FOUR, _TEREDO)
-"""IPv6 that somebody turns into IPv4 on the way: as public as what it carries."""
+"""IPv6 addresses that are translated to IPv4 on the way. Their class is that of the IPv4 address."""
 
 _COMPATIBLE: Final = IPv6Network("::/96")
 _TRANSLATED: Final = IPv6Network("::ffff:0:0:0/96")
@@ -79,7 +79,7 @@ _NUMBER: Final = re.compile(r"[0-9]+|0[xX][0-9a-fA-F]*")
 
 
 def address_class(address: Address) -> AddressClass:
-    """What kind of place this is. An IPv6 address is public only if every IPv4 address inside it is."""
+    """Return the class of an address. An IPv6 address is public only if all IPv4 addresses inside it are."""
     for inner in embedded(address):
         place = _own_class(inner)
         if place is not AddressClass.PUBLIC:
@@ -90,12 +90,12 @@ def address_class(address: Address) -> AddressClass:
 
 
 def embedded(address: Address) -> Iterator[IPv4Address]:
-    """The IPv4 addresses that a packet to this address may end up at."""
+    """Yield the IPv4 addresses that a packet to this address may be sent to."""
     if isinstance(address, IPv4Address):
         return
     bits = int(address)
     if bits <= 1:
-        return  # :: and ::1 are themselves
+        return  # :: and ::1 contain no IPv4 address
     last = IPv4Address(bits & 0xFFFF_FFFF)
     if any(address in network for network in _ENDING_IN_IPV4):
         yield last
@@ -109,17 +109,17 @@ def embedded(address: Address) -> Iterator[IPv4Address]:
 
 
 def unmapped(address: Address) -> Address:
-    """The IPv4 address that ::ffff:0:0/96 only writes differently; any other as it is, without a zone."""
+    """Return the IPv4 address of a mapped one (::ffff:0:0/96), and any other address without its zone."""
     if isinstance(address, IPv6Address):
         return address.ipv4_mapped or IPv6Address(int(address))
     return address
 
 
 def read_address(host: str) -> Address | None:
-    """The address that a host of a URL is, in any notation that some program understands; None for a name.
+    """Return the address that the host of a URL is, in any notation that programs accept. None: the host is a name.
 
-    `0`, `127.1`, `0x7f.1`, `0177.0.0.1` and `2130706433` are what inet_aton makes of them. ValueError: what ends in a
-    number and is no address can be no name either.
+    `0`, `127.1`, `0x7f.1`, `0177.0.0.1` and `2130706433` are read as inet_aton reads them. Raise ValueError for a host
+    that ends in a number but is not an address: it is not a valid name either.
     """
     if host.startswith("["):
         return IPv6Address(host.removeprefix("[").removesuffix("]"))
@@ -130,7 +130,7 @@ def read_address(host: str) -> Address | None:
 
 
 def _from_parts(parts: list[str]) -> IPv4Address:
-    """One to four numbers; the last fills all bytes that are left."""
+    """Return the address of one to four numbers. The last number fills all remaining bytes."""
     numbers = [_number(part) for part in parts]
     *leading, last = numbers
     if len(leading) > 3 or any(number > 255 for number in leading) or last >= 256 ** (4 - len(leading)):
@@ -139,7 +139,7 @@ def _from_parts(parts: list[str]) -> IPv4Address:
 
 
 def _number(text: str) -> int:
-    """Hexadecimal after 0x, octal after 0. ValueError for anything else."""
+    """Return a number in decimal, or hexadecimal after 0x, or octal after 0. Raise ValueError for other text."""
     if not _NUMBER.fullmatch(text):
         raise ValueError
     if text[:2] in ("0x", "0X"):
@@ -148,7 +148,7 @@ def _number(text: str) -> int:
 
 
 def _own_class(address: Address) -> AddressClass:
-    """By the table alone."""
+    """Return the class by the table alone."""
     for network, place in _TABLE:
         if address in network:
             return place
@@ -158,5 +158,5 @@ def _own_class(address: Address) -> AddressClass:
 
 
 def _is_isatap(address: IPv6Address) -> bool:
-    """An interface id of ISATAP, in whatever network."""
+    """Return whether the interface id is one of ISATAP, in any network."""
     return (int(address) >> 32 & 0xFFFF_FFFF) & ~_ISATAP_PUBLIC_BIT == _ISATAP

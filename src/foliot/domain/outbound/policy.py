@@ -1,4 +1,4 @@
-"""Where Foliot may connect to on behalf of a job, a webhook or a list of items."""
+"""The outbound policy: which hosts Foliot may connect to for a job, a webhook or a list of items."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from foliot.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """One place that passes although it is not public: a network or a host, with one port or any."""
+    """One allowed target that is not public: a network or a host, with one port or any."""
 
     network: Network | None = None
     host: str = ""
@@ -28,20 +28,20 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class OutboundPolicy:
-    """Whether targets outside the public internet are blocked, and which of them pass nevertheless."""
+    """Whether targets outside of the public internet are blocked, and which of them are allowed."""
 
     block_private: bool = False
     allow: tuple[Allowed, ...] = ()
 
     @classmethod
     def of(cls, *, block_private: bool = False, allow: Iterable[str] = ()) -> "OutboundPolicy":
-        """From the words of a configuration: "10.1.0.0/16", "10.1.2.3:8080", "intranet.example", "[fd00::1]:443"."""
+        """Return the policy of a configuration: "10.1.0.0/16", "10.1.2.3:8080", "intranet.example", "[fd00::1]:443"."""
         return cls(block_private, tuple(read_allowed(text) for text in allow))
 
     def blocked(self, url: Url, addresses: Sequence[Address]) -> AddressClass | None:
-        """The class of the first address that must not be reached; None if all of them may.
+        """Return the class of the first blocked address, or None if all are allowed.
 
-        All that a name leads to counts: which of them would be used is a matter of chance.
+        All addresses of a name are checked, since it is not known which of them will be used.
         """
         if not self.block_private:
             return None
@@ -59,7 +59,7 @@ OPEN: Final = OutboundPolicy()
 
 
 def read_allowed(text: str) -> Allowed:
-    """Read one entry of an allow-list, or refuse it with InvalidInput."""
+    """Return one entry of an allow-list. Raise InvalidInput if it is not valid."""
     try:
         return Allowed(network=ip_network(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""One request over HTTP, and what a redirect makes of it."""
+"""An HTTP request, and the request that follows from a redirect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,12 +10,12 @@ MAX_REDIRECTS: Final = 5
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 _HARMLESS: Final = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "content-language"})
-_OUR_OWN: Final = frozenset({"user-agent", "idempotency-key", "foliot-run-id", "foliot-attempt"})
+_SET_BY_FOLIOT: Final = frozenset({"user-agent", "idempotency-key", "foliot-run-id", "foliot-attempt"})
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent, and where."""
+    """A request to send."""
 
     method: str
     url: Url
@@ -24,27 +24,27 @@ class Request:
 
 
 def defaulted(headers: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
-    """These headers, and of the defaults those that are not among them."""
+    """Return the headers, with defaults for those that are not given."""
     given = {name.lower() for name in headers}
     return {name: value for name, value in defaults.items() if name.lower() not in given} | dict(headers)
 
 
 def redirected(request: Request, status: int, url: Url) -> Request:
-    """The request that follows from an answer with this status, which leads to `url`.
+    """Return the request that follows from a redirect with this status to `url`.
 
-    Who answers for another origin gets only headers that carry no secret, whatever their names are, and what was left
-    out once does not come back on the way. Credentials of the new URL are not used: the job did not write them.
+    Another origin gets only headers that are known to contain no secrets. Headers that were removed stay removed in
+    further redirects. Credentials in the new URL are not used, since they do not come from the job.
     """
     following = replace(request, url=replace(url, credentials=None))
     if url.origin != request.url.origin:
-        following = replace(following, headers=_only(request.headers, _HARMLESS | _OUR_OWN))
+        following = replace(following, headers=_only(request.headers, _HARMLESS | _SET_BY_FOLIOT))
     elif request.url.credentials is not None:
         following = replace(following, url=replace(url, credentials=request.url.credentials))
     return _as_get(following) if _becomes_get(request.method, status) else following
 
 
 def _becomes_get(method: str, status: int) -> bool:
-    """See other means: look there. For 301 and 302 it is custom that a POST does so too."""
+    """Return whether a redirect changes the method to GET: 303 does, and by convention 301 and 302 do for a POST."""
     return (status == 303 and method not in ("GET", "HEAD")) or (status in (301, 302) and method == "POST")
 
 

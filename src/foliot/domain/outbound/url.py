@@ -1,7 +1,7 @@
-"""URLs of things to call, read strictly and written in one way.
+"""URLs of requests, parsed strictly and normalized.
 
-Two programs that read one URL differently are how a guard is walked around. So whatever is ambiguous is refused, the
-rest is put into one form (a host in ASCII, an address in its usual notation), and only that form is judged and sent.
+A check of URLs can be bypassed if two programs parse one URL differently. So ambiguous URLs are refused, others are
+normalized (a host in ASCII, an address in its usual notation), and only the normalized URL is checked and sent.
 """
 
 import re
@@ -25,13 +25,13 @@ _BLANK: Final = re.compile(r"[\x00-\x20\x7f]")
 
 _HOST_HINT: Final = "A name has labels of up to 63 letters, digits and -, with dots between them."
 
-# The two standards for names beyond ASCII disagree about these: a name with one would be two hosts.
+# The two standards for international domain names treat these differently: a name with one could mean two hosts.
 _AMBIGUOUS: Final = frozenset("ßẞς\u200c\u200d")
 
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """Where a request goes. Its text has no credentials."""
+    """The target of a request. Its text has no credentials."""
 
     scheme: str
     host: str
@@ -40,7 +40,7 @@ class Url:
     target: str
     """Path and query, as they are sent."""
     address: Address | None = None
-    """What the host is, if it is no name."""
+    """The address of the host, if it is not a name."""
     credentials: tuple[str, str] | None = None
     """User and password."""
 
@@ -50,7 +50,7 @@ class Url:
 
     @property
     def shown(self) -> str:
-        """For logs: without credentials, and without the values of the query, which may be secrets."""
+        """The URL for logs, without credentials and without the values of the query, which may be secrets."""
         return public_url(str(self))
 
     @property
@@ -65,24 +65,24 @@ class Url:
 
 
 def read_url(text: str) -> Url:
-    """Read a URL, or refuse it with InvalidInput."""
+    """Return the parsed URL. Raise InvalidInput if it is not valid."""
     if len(text) > LONGEST_URL:
-        raise _refusal(f"the url has {len(text)} characters, more than {LONGEST_URL}", "Send what is long in the body.")
+        raise _refusal(f"the url has {len(text)} characters, more than {LONGEST_URL}", "Send long data in the body.")
     if _BLANK.search(text) or "\\" in text:
-        raise _refusal("the url contains a blank, a control character or a backslash", "Write a blank as %20.")
+        raise _refusal("the url contains a space, a control character or a backslash", "Write a space as %20.")
     found = _URL.fullmatch(text)
     if found is None:
-        raise _refusal("the url is not complete", "Write it as in https://example.org/path.")
+        raise _refusal("the url is not complete", "Write it like https://example.org/path.")
     scheme = found["scheme"].lower()
     if scheme not in PORTS:
-        raise _refusal(f'the scheme "{scheme[:32]}" cannot be called', "Use http or https.")
+        raise _refusal(f'the scheme "{scheme[:32]}" is not supported', "Use http or https.")
     credentials, _, place = found["authority"].rpartition("@")
     host, port, address = _read_place(place, scheme)
     return Url(scheme, host, port, _quote_target(found["target"]), address, _read_credentials(credentials))
 
 
 def resolve(base: Url, reference: str) -> Url:
-    """Where a reference on a page of `base` leads: an absolute URL, or one that leaves out its beginning."""
+    """Return the URL of a reference relative to `base`."""
     text = reference.strip().partition("#")[0].replace(" ", "%20")
     if _SCHEME.match(text):
         return read_url(text)
@@ -97,7 +97,7 @@ def resolve(base: Url, reference: str) -> Url:
 
 
 def _without_dots(path: str) -> str:
-    """Take "." and ".." as what they mean in a path."""
+    """Return a path without "." and "..": they are resolved."""
     kept: list[str] = []
     *inner, last = path.split("/")[1:]
     for part in inner:
@@ -113,7 +113,7 @@ def _without_dots(path: str) -> str:
 def _read_place(place: str, scheme: str) -> tuple[str, int, Address | None]:
     found = _PLACE.fullmatch(place)
     if found is None:
-        raise _refusal("the url has no usable host", "Write it as in https://example.org:8080/path.")
+        raise _refusal("the url has no valid host", "Write it like https://example.org:8080/path.")
     port = int(found["port"] or PORTS[scheme])
     if not 1 <= port <= 65_535:
         raise _refusal(f"port {port} does not exist", "Use 1 to 65535.")
@@ -121,7 +121,7 @@ def _read_place(place: str, scheme: str) -> tuple[str, int, Address | None]:
     try:
         address = read_address(name)
     except ValueError:
-        hint = "Write an address in its usual form, as in 192.0.2.7 or [2001:db8::7]."
+        hint = "Write an address in its usual form, like 192.0.2.7 or [2001:db8::7]."
         raise _refusal(f"host {name!a} is neither a name nor an address", hint) from None
     if address is not None:
         return str(address), port, address
@@ -131,7 +131,7 @@ def _read_place(place: str, scheme: str) -> tuple[str, int, Address | None]:
 
 
 def _to_ascii(host: str) -> str:
-    """The host as the name service knows it. Other dots and digits than those of ASCII become these."""
+    """Return the host as DNS knows it. Dots and digits outside of ASCII are converted to those of ASCII."""
     if len(host) > _LONGEST_HOST or _AMBIGUOUS & set(host):
         raise _refusal(f"host {host[:64]!a} cannot be used", "Write it in ASCII, its labels as xn--...")
     try:
@@ -155,11 +155,11 @@ def _quote_target(text: str) -> str:
     try:
         return _UNSAFE.sub(_percent, text)
     except UnicodeEncodeError:
-        raise _refusal("the url is not text", "Write what is no character as % and two hexadecimal digits.") from None
+        raise _refusal("the url is not text", "Write other bytes as % and two hexadecimal digits.") from None
 
 
 def _percent(found: re.Match[str]) -> str:
-    # Surrogates are how bytes that are not UTF-8 arrive from a header.
+    # Bytes of a header that are not UTF-8 are decoded as surrogates.
     return "".join(f"%{byte:02X}" for byte in found[0].encode(errors="surrogateescape"))
 
 

@@ -5,11 +5,12 @@ including the moment at which the next one was opened. So a moment that has been
 another rule.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from foliot.domain import cron
@@ -17,7 +18,7 @@ from foliot.domain.cron import Cron, DomDow, Dst
 from foliot.domain.cron.interval import Interval
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import DAY, EARLIEST, HOUR, LATEST, SECOND, Instant, Millis, ceil_second, to_iso
-from foliot.domain.job.job import check_name
+from foliot.domain.job.job import Options, check_name, overlay
 from foliot.domain.schedule.rule import NEVER, Every, Once, Rule, calendar
 from foliot.domain.schedule.tick import JitterMode, jitter_offset, tick_key
 from foliot.errors import InvalidInput, InvalidSchedule
@@ -80,6 +81,8 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     dst: Dst = "vixie"
     dom_dow: DomDow = "or"
     payload: Any = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options for the runs of this schedule, over those of its job, in the form that `domain.job.job.overlay` takes."""
     source: str = "api"
     seed: str = ""
     """The name that H and jitter are derived from, if it is not the schedule's id: the id it had before a rename."""
@@ -212,6 +215,7 @@ def check_schedule(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) ->
     _check_target(spec)
     cron.zone(spec.timezone)
     _check_numbers(spec)
+    _check_options(spec)
     _check_expression(spec, schedule_id)
     _check_window(spec, now)
     _check_fires(spec, schedule_id, now)
@@ -267,6 +271,19 @@ def _check_numbers(spec: ScheduleSpec) -> None:
             hint="Leave it out to make up for ticks of any age.",
             field="catchup_max_age",
         )
+
+
+def _check_options(spec: ScheduleSpec) -> None:
+    if not spec.options:
+        return
+    if spec.workflow_id is not None:
+        name = next(iter(spec.options))
+        raise InvalidSchedule(
+            f"a schedule of a workflow cannot have the option {name}",
+            hint="Give it to the workflow, where it holds for every execution.",
+            field=name,
+        )
+    overlay(Options(), spec.options).check()
 
 
 def _check_expression(spec: ScheduleSpec, schedule_id: ScheduleId) -> None:

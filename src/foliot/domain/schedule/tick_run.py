@@ -11,7 +11,7 @@ import msgspec
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import SECOND, Millis, to_iso
-from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.job.job import JobSpec, Options, overlay
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import NewRun
@@ -49,20 +49,21 @@ def launch_job(launch: Launch) -> NewRun | None:
         job_id=job.id,
         due_at=launch.now,
         payload=encode_payload(payload),
-        options=job.spec.options,
-        overrides=_start(launch),
+        options=overlay(job.spec.options, launch.spec.options) if launch.spec.options else job.spec.options,
+        overrides=_overrides(launch),
         trigger=SCHEDULE_TRIGGER,
         tick=launch.tick,
         is_gated=job.spec.gate is not None,
     )
 
 
-def _start(launch: Launch) -> bytes | None:
-    """Return the start data of the execution. None: the newest version, without a user."""
+def _overrides(launch: Launch) -> bytes | None:
+    """Return what the schedule gives to this run alone, as JSON: options, and how an execution begins."""
+    given = dict(launch.spec.options)
     version, user_id = launch.spec.version, launch.spec.user_id
-    if version is None and user_id is None:
-        return None
-    return msgspec.json.encode({"start": {"version": _version(launch), "user_id": user_id}})
+    if version is not None or user_id is not None:
+        given["start"] = {"version": _version(launch), "user_id": user_id}
+    return msgspec.json.encode(given) if given else None
 
 
 def _version(launch: Launch) -> int | None:

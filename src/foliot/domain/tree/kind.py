@@ -1,8 +1,8 @@
-"""What a kind of tree fills in, and how it asks for what it must know.
+"""The interface of a kind of tree, and how its decisions request data.
 
-A decision gets what has been loaded so far. When that is not enough it returns `Wanted`; the coordinator merges the
-wants of all trees of a round into one read and asks again. So a round costs as many reads as its deepest tree has
-waves, normally one, however many trees it settles.
+A decision gets what has been loaded so far. If more is needed it returns `Wanted`; the coordinator merges the requests
+of all trees of a round into one read and calls the decision again. So the number of reads of a round is that of the
+tree that needs most, normally one, and does not depend on the number of trees.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,7 +24,7 @@ from foliot.errors import RowUnreadable
 
 
 class Ancestry(NamedTuple):
-    """What a tree must know of its parent."""
+    """What a tree needs from its parent."""
 
     root_id: RunId
     depth: int
@@ -32,21 +32,21 @@ class Ancestry(NamedTuple):
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """What a decision needs to read. `run_id` is the tree that asks."""
+    """What a decision about the tree `run_id` needs to read."""
 
     run_id: RunId
     steps_of: RunId | None = None
-    """The tree whose steps are meant, if it is another one: a rerun looks at the execution it repeats."""
+    """The tree whose steps to read, if it is another one: a rerun reads the execution that it repeats."""
     states: frozenset[str] = frozenset()
     all_states: bool = False
     outputs: frozenset[str] = frozenset()
     jobs: frozenset[JobId] = frozenset()
     paused_in: str | None = None
-    """The workflow whose paused steps are wanted."""
+    """The workflow whose paused steps to read."""
     busy: frozenset[JobId] = frozenset()
-    """Jobs that may have a run which is due and not over."""
+    """Jobs to check for a run that is due and has not ended."""
     overrides: bool = False
-    """What was given for the tree's own run."""
+    """Whether to read the overrides of the tree's own run."""
     body: bool = False
     definition: DefinitionKey | None = None
     parent: RunId | None = None
@@ -54,8 +54,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 class Loaded(Struct, frozen=True, kw_only=True):
-    """What has been read for one tree. A key that is missing was not asked for; None says that there is no such
-    thing."""
+    """What has been read for one tree. A missing key was not requested; the value None means that it does not exist."""
 
     states: Mapping[str, StepState] = {}
     has_all_states: bool = False
@@ -69,7 +68,7 @@ class Loaded(Struct, frozen=True, kw_only=True):
     definitions: Mapping[DefinitionKey, Any] = {}
     parent: Ancestry | None = None
     error: RowUnreadable | None = None
-    """A row that was asked for could not be read."""
+    """A requested row could not be read."""
 
     def merged(self, more: "Loaded") -> "Loaded":
         return replace(
@@ -93,14 +92,14 @@ NOTHING_LOADED = Loaded()
 
 
 class Start(NamedTuple):
-    """A claimed run that is to be opened as a tree."""
+    """A claimed run to open as a tree."""
 
     claim: Claim
     definition: Definition
     ancestry: Ancestry | None = None
 
     def tree(self, *, version: int, open: int, **fields: Any) -> Tree:  # noqa: A002  (the name of the column)
-        """The tree that this run becomes."""
+        """Return the tree of this run."""
         claim, above = self.claim, self.ancestry
         held = (*claim.limit_keys, *(() if above is None else above.held))
         return Tree(
@@ -122,30 +121,31 @@ class Start(NamedTuple):
 
 
 class TreeKind(Protocol):
-    """One kind of tree. Pure: what it must know comes as arguments, what it decides is returned.
+    """One kind of tree. Its methods are pure functions.
 
     What else a new kind needs: its jobs have `options.queue = TREES_QUEUE`, so that a coordinator claims their runs;
-    `Tree.version` is 0, unless its definitions are stored in versions as those of workflows are; children do what
-    their job says, or, with `tree_definition_id`, what `jobs` in the JSON body of the tree says.
+    `Tree.version` is 0, unless its definitions are stored in versions like those of workflows; children execute the
+    definition of their job, or, with `tree_definition_id`, that of `jobs` in the JSON body of the tree.
     """
 
     @property
     def name(self) -> str:
-        """The kind of job whose runs are opened like this."""
+        """The kind of job whose runs are trees of this kind."""
         ...
 
     def read_body(self, body: bytes) -> Any:
-        """Decode what a tree was opened with."""
+        """Return the decoded body of a tree."""
         ...
 
     def compile(self, definition: Any) -> Any:
-        """Prepare a stored definition for deciding. Called once for each version; never for trees of version 0."""
+        """Return a stored definition in the form that decisions use. Called once for each version, and not for trees of
+        version 0."""
         ...
 
     def begin(self, start: Start, loaded: Loaded, now: Instant, ids: IdSource) -> Opening | Wanted:
-        """Decide how a claimed run begins. Raises FoliotError where it cannot begin at all."""
+        """Return the opening of a claimed run. Raise FoliotError if it cannot be opened."""
         ...
 
     def decide(self, tree: Tree, notes: Notes, loaded: Loaded, now: Instant, ids: IdSource) -> Settlement | Wanted:
-        """Decide what follows from notes, a cancel or a passed deadline."""
+        """Return what follows from notes, a cancellation or a passed deadline."""
         ...

@@ -1,4 +1,4 @@
-"""What is decided about a tree, to be saved as a whole or not at all."""
+"""Decisions about a tree. Each is saved as a whole or not at all."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -13,25 +13,25 @@ NO_STEPS: Mapping[str, StepState] = {}
 
 
 class Opening(NamedTuple):
-    """The beginning of a tree: saved only while the claim's token is current."""
+    """The first state of a tree. Saved only while the claim's token is current."""
 
     claim: Claim
     tree: Tree
     body: bytes
-    """What the tree was opened with, as JSON. Stored once, never changed."""
+    """The immutable data of the tree, as JSON."""
     runs: Sequence[NewRun] = ()
     steps: Mapping[str, StepState] = NO_STEPS
     ended: Ended | None = None
-    """How it ended, where nothing has to run."""
+    """How it ended, if no child has to run."""
 
 
 class Settlement(NamedTuple):
-    """What follows from notes: saved only while the tree's state is the one it was decided on."""
+    """What follows from notes. Saved only if the tree's state has not changed since it was read."""
 
     tree: Tree
-    """As it was read, with `open`, `progress` and `is_ending` as they are to be saved."""
+    """The tree as it was read, with the new `open`, `progress` and `is_ending`."""
     notes: Sequence[RunId]
-    """The notes that were settled, and are removed."""
+    """The notes that were settled and are to be removed."""
     runs: Sequence[NewRun] = ()
     steps: Mapping[str, StepState] = NO_STEPS
     """Steps whose state has changed."""
@@ -41,12 +41,12 @@ class Settlement(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What has just been saved about a tree."""
+    """A change of a tree that has just been saved."""
 
     run_id: RunId
     job_id: str
     steps: Mapping[str, StepState]
-    """Those that have changed."""
+    """The steps that have changed."""
     is_over: bool
 
 

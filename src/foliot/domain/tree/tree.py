@@ -1,4 +1,4 @@
-"""A tree as it is stored, and the notes that its children leave."""
+"""A stored tree, and the notes about the ends of its children."""
 
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -9,48 +9,47 @@ from foliot.domain.run.run import Status
 from foliot.errors import RowUnreadable
 
 TREES_QUEUE: Final = "@trees"
-"""The queue of runs that a coordinator opens. No user can name a queue like this."""
+"""The queue of runs that a coordinator opens. Users cannot create a queue with this name."""
 MAX_DEPTH: Final = 8
-"""A tree may be nested this deep; a root has depth 0."""
+"""The maximum depth of nested trees. A root has depth 0."""
 
 DefinitionKey = tuple[JobId, int, int | None]
 """The job, the version and the job's revision that a compiled definition was made from."""
 
 
 class Tree(NamedTuple):
-    """A run that has been opened. `state` rises with every write: a decision is saved only on the state it was made
-    on."""
+    """A run that has been opened. `state` rises with every write: a decision is saved only if `state` is unchanged."""
 
     run_id: RunId
     kind: str
     job_id: JobId
     version: int
-    """Of its job's definition. 0: its kind has no versions, and its body says everything."""
+    """The version of its job's definition. 0: its kind has no versions, and its body holds the definition."""
     state: int
     open: int
-    """How many children have no result yet, counting those that were not created yet."""
+    """The number of children without a result, including those that are not created yet."""
     opened_at: Instant
     root_id: RunId
-    """The outermost tree: what is shown and removed together."""
+    """The outermost tree. All its runs are shown and removed together."""
     depth: int = 0
     held: tuple[str, ...] = ()
-    """Limits that the run or one of its ancestors holds. Its children do not ask for them: they would wait for ever."""
+    """Limits that the run or one of its ancestors holds. Its children do not need them: they would wait forever."""
     progress: bytes | None = None
-    """What the kind counts, as JSON; changed only together with `state`."""
+    """Counters of the kind, as JSON. Changed only together with `state`."""
     size: int = 0
-    """How many steps are stored with it."""
+    """The number of steps stored with it."""
     deadline: Instant | None = None
     cancel_at: Instant | None = None
     is_ending: bool = False
-    """A cancel or a passed deadline has been acted upon."""
+    """A cancellation or a passed deadline has been settled."""
     planned: Instant | None = None
     """The moment it was planned for, by a schedule or by the caller of a launcher."""
     revision: int | None = None
-    """Of its job when this was read. None: the job has been deleted."""
+    """The revision of its job when the tree was read. None: the job has been deleted."""
     body: Any = None
-    """What the tree was opened with, decoded by its kind; the coordinator attaches it. Never changes."""
+    """The immutable data of the tree, decoded by its kind. Attached by the coordinator."""
     definition: Any = None
-    """The compiled definition; the coordinator attaches it."""
+    """The compiled definition. Attached by the coordinator."""
     error: RowUnreadable | None = None
     """Why its row could not be read."""
 
@@ -62,12 +61,12 @@ class Tree(NamedTuple):
         return self.deadline is not None and now >= self.deadline
 
     def is_to_end(self, now: Instant) -> bool:
-        """Whether it must not go on: cancelled, past its deadline, or being ended already."""
+        """Return whether it must end: it is cancelled, past its deadline, or already ending."""
         return self.is_ending or self.cancel_at is not None or self.is_overdue(now)
 
 
 class Note(NamedTuple):
-    """A child that has ended. Without a key: the tree itself is to be looked at, for example because it was
+    """A note that a child has ended. Without a key: the tree itself is to be settled, for example because it was
     cancelled."""
 
     run_id: RunId
@@ -77,12 +76,12 @@ class Note(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """The notes that are settled now. A tree with very many children has more, which are read in a later round."""
+    """The notes to settle in this round. `has_more`: further notes are read in a later round."""
 
     items: Sequence[Note] = ()
     has_more: bool = False
 
     @property
     def ended(self) -> list[Note]:
-        """Those about children."""
+        """The notes about children that have ended."""
         return [note for note in self.items if note.child_key is not None and note.status is not None]

@@ -24,9 +24,10 @@ _EACH_ITS_OWN: Final = (
 )
 JOB: Final = Schema(*_JOB, owner="[[jobs]]", hints=_PAUSED)
 DEFAULTS: Final = Schema(*without(_JOB, *_EACH_ITS_OWN), owner="[defaults]", hints=_PAUSED)
-SCHEDULE: Final = Schema(NAME, *RULE, *POLICY, PAYLOAD, owner="[[jobs.schedules]]", hints=_PAUSED)
+_SCHEDULE: Final = (NAME, *RULE, *POLICY, PAYLOAD)
+SCHEDULE: Final = Schema(*_SCHEDULE, *OPTIONS, owner="[[jobs.schedules]]", hints=_PAUSED)
 WORKFLOW: Final = Schema(*WORKFLOW_ONLY, *WHEN, owner="[[workflows]]", hints={**_PAUSED, "payload": "Use params."})
-WORKFLOW_SCHEDULE: Final = Schema(*SCHEDULE, USER, owner="[[workflows.schedules]]", hints=_PAUSED)
+WORKFLOW_SCHEDULE: Final = Schema(*_SCHEDULE, USER, owner="[[workflows.schedules]]", hints=_PAUSED)
 TRIGGER: Final = Schema(
     Field("type", TEXT, "The type of the trigger."), *WORKFLOW_SCHEDULE, owner="[[workflows.triggers]]", hints=_PAUSED
 )
@@ -82,7 +83,7 @@ _PAUSED_IN_CODE: Final = dict.fromkeys(
     ("paused", "enabled"),
     "A definition does not say whether it is paused: use app.schedules.pause, or app.schedules.upsert(paused=True).",
 )
-SCHEDULE_CALL: Final = Schema(*RULE, *POLICY, PAYLOAD, owner="a schedule", hints=_PAUSED_IN_CODE)
+SCHEDULE_CALL: Final = Schema(*RULE, *POLICY, PAYLOAD, *OPTIONS, owner="a schedule", hints=_PAUSED_IN_CODE)
 """`app.schedule`"""
 UPSERT_CALL: Final = Schema(*SCHEDULE_CALL, *TARGET, owner="a schedule", hints=_PAUSED_IN_CODE)
 """`app.schedules.upsert`"""

@@ -91,7 +91,13 @@ NODE: Final = (
         "The format of the log. `auto`: text on a terminal, otherwise JSON.",
         '"auto"',
     ),
-    Field("log_level", one_of(get_args(LogLevel)), "The lowest level that is logged.", '"info"'),
+    Field(
+        "log_level",
+        one_of(get_args(LogLevel)),
+        "The lowest level that the server logs. The logs of runs contain `info` and above in any case.",
+        '"info"',
+    ),
+    Field("echo", FLAG, "Whether the server also prints what functions in its process print and log.", "false"),
 )
 SCHEDULER: Final = (
     Field(

@@ -1,10 +1,13 @@
-"""Workflows: versioned graphs of steps. An execution is one passage through one version.
+"""Workflows: versioned graphs of steps. An execution is one run of one version.
 
-    spec      what people write: steps, edges, conditions
-    graph     the same, indexed for asking, with its problems named
-    progress  which steps fire and which are skipped when others have resolved; how the whole ended
-    template  data from parameters and earlier steps, put where a step asks for it
+    spec, builder           the definition: steps, edges, conditions
+    graph, check, layout    the graph of a definition, its problems, and how to draw it
+    start, rerun            the parameters of an execution, and what a rerun keeps
+    plan, progress          which steps start or are skipped when others resolve, and the final status
+    template, output        data from parameters and earlier steps, inserted where a step refers to it
+    kind, lookup,           opening and settling an execution as a tree
+      settlement, abandonment
 
-All of it is pure. An execution is a run of its own: it has a status, a tick, a timeout, an overlap key like any other
-run, and its steps are runs that name it as their root.
+All functions are pure. An execution is a run like any other, with a status, a tick, a timeout and an overlap key; its
+steps are runs whose parent it is.
 """

@@ -1,7 +1,7 @@
-"""How a tree ends that cannot be settled, because something of it cannot be read.
+"""The end of a tree that cannot be settled because a part of it cannot be read.
 
-It waits until that is repaired. If it is to end before, because it was cancelled or its time is up, it ends without its
-definition: what runs is cancelled, what has not begun is skipped, also a final step.
+Such a tree waits until it is repaired. If it is cancelled or exceeds its timeout before that, it ends without its
+definition: running steps are cancelled, all others, including a final step, are skipped.
 """
 
 from collections.abc import Sequence
@@ -16,26 +16,27 @@ from foliot.domain.workflow.progress import StepState
 
 
 def abandon(tree: Tree, notes: Sequence[Note], steps: Sequence[StepRecord]) -> Settlement:
-    """What is saved now. The tree has ended once nothing of it runs. `steps` are all that it has."""
+    """Return the settlement that ends the tree, or, while steps are running, cancels them. `steps` are all its
+    steps."""
     ended = {note.child_key: note.status for note in notes if note.status is not None}
     pending = [step._replace(status=ended.get(step.name, step.status)) for step in steps if step.state.result is None]
-    under_way = [step for step in pending if _is_under_way(step)]
+    running = [step for step in pending if _is_running(step)]
     reason = "timeout" if tree.cancel_at is None else "cancelled"
     return Settlement(
-        tree._replace(is_ending=True, open=len(under_way)),
+        tree._replace(is_ending=True, open=len(running)),
         note_ids(notes),
-        steps={step.name: _resolved(step, reason) for step in pending if not _is_under_way(step)},
-        cancels=tuple(step.state.run_id for step in under_way if step.state.run_id is not None),
-        ended=None if under_way else _ending(tree),
+        steps={step.name: _resolved(step, reason) for step in pending if not _is_running(step)},
+        cancels=tuple(step.state.run_id for step in running if step.state.run_id is not None),
+        ended=None if running else _ending(tree),
     )
 
 
-def _is_under_way(step: StepRecord) -> bool:
+def _is_running(step: StepRecord) -> bool:
     return step.status is not None and not step.status.is_terminal
 
 
 def _resolved(step: StepRecord, reason: str) -> StepState:
-    """A step whose run has ended resolves to that; one without a run is skipped."""
+    """Return the state of a step that is not running: the result of its run, or skipped if it has none."""
     if step.status is None:
         return step.state._replace(result=Result.SKIPPED, reason=reason)
     return step.state._replace(result=result_of(step.status), reason="")

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a workflow, found before anything is stored."""
+"""The check of a workflow: finds all its problems before anything is stored."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
@@ -21,11 +21,11 @@ TEMPLATED: Final[Mapping[str, Collection[str]]] = {
     "http": ("headers", "body"),
     "agent": ("env", "prompt"),
 }
-"""Which fields of a kind may hold templates: those that are data, none that a shell or a program reads as its text."""
-_SAY_IF_OUTPUT: Final = frozenset({"shell", "http", "agent"})
-"""Kinds whose runs give something back only if they are told what."""
-_MADE_OF: Final = ("job", "definition", "approval")
-_NO_SUCH_JOB: Final = "Define it as well, or name one that is there: foliot jobs."
+"""The fields of a kind that may contain templates: only data, never text that a shell or a program executes."""
+_OUTPUT_OPTIONAL: Final = frozenset({"shell", "http", "agent"})
+"""Kinds whose runs have an output only if the field `output` is set."""
+_STEP_KINDS: Final = ("job", "definition", "approval")
+_NO_SUCH_JOB: Final = "Define it as well, or name an existing job: foliot jobs."
 _NO_NAMES: Final[Mapping[JobId, str]] = {}
 
 
@@ -37,39 +37,42 @@ def check_workflow(
     watchable: Collection[JobId] | None = None,
     taken: Mapping[JobId, str] = _NO_NAMES,
 ) -> None:
-    """Refuse a workflow with all its problems at once. `jobs` are those that exist, for steps that name one;
-    `watchable` what gates of steps may look at besides this workflow, where that is known; `taken` those of its names
-    that another workflow or a step of it bears, see `job_names`."""
+    """Raise InvalidWorkflow with all problems of a workflow, if there are any.
+
+    `jobs` are the existing jobs, for steps that name one. `watchable` are the jobs that gates of steps may depend on
+    besides this workflow; None: not known. `taken` are the names that another workflow or one of its steps has, see
+    `job_names`.
+    """
     free = {name: job for name, job in jobs.items() if name not in taken} if taken else jobs
     problems = [*_name_problems(workflow_id, spec, taken), *_problems(workflow_id, spec, free)]
-    problems += _stranger_problems(workflow_id, spec, watchable)
+    problems += _gate_problems(workflow_id, spec, watchable)
     if problems:
         raise InvalidWorkflow(workflow_id, problems)
 
 
 def warnings_about(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
-    """What is not wrong and hardly meant: steps that are asked for an output and give none, so that it is null."""
+    """Yield a warning for each reference to the output of a step that has none, and whose output is null."""
     silent = {step.name for step in spec.steps if _is_silent(step, jobs)}
     for step in spec.steps:
-        asked = [edge.parent for edge in step.after if edge.test is not None and edge.test.asks_output]
+        used = [edge.parent for edge in step.after if edge.test is not None and edge.test.reads_output]
         read = [found for _, found in template.references((step.payload, step.overlay)) if found is not None]
-        asked += [found.name for found in read if found.source == "steps" and found.rest[:1] == ("output",)]
-        for name in dict.fromkeys(asked):
+        used += [found.name for found in read if found.source == "steps" and found.rest[:1] == ("output",)]
+        for name in dict.fromkeys(used):
             if name in silent:
-                hint = f'Give "{name}" output = "json", "text" or "file".'
-                yield from _about(step, [Problem.warning(f'step "{name}" gives no output', hint)])
+                hint = f'Set output = "json", "text" or "file" in step "{name}".'
+                yield from _about(step, [Problem.warning(f'step "{name}" has no output', hint)])
 
 
 def _problems(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
     yield from _refusal(lambda: check_name("workflow_id", workflow_id))
     taken = jobs.get(JobId(workflow_id))
     if taken is not None and taken.kind != GRAPH:
-        yield Problem.error(f'a job "{workflow_id[:64]}" exists already', "Give the workflow another id.")
+        yield Problem.error(f'a job "{workflow_id[:64]}" already exists', "Give the workflow another id.")
     yield from _refusal(spec.options.check)
     yield from _refusal(lambda: encode_payload(spec.params, what="params"))
     if len(spec.steps) > MAX_STEPS:
         message = f"a workflow has at most {MAX_STEPS} steps, not {len(spec.steps)}"
-        yield Problem.error(message, "Make several workflows of it.")
+        yield Problem.error(message, "Split it into several workflows.")
         return
     yield from graph.problems_of(spec.steps)
     for step in spec.steps:
@@ -78,28 +81,28 @@ def _problems(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec
 
 
 def _name_problems(workflow_id: str, spec: WorkflowSpec, taken: Mapping[JobId, str]) -> Iterator[Problem]:
-    """Names under which something else runs already: one job would be two things, and have the history of both."""
+    """Yield a problem for each name that is in use: two definitions would share one job and its history."""
     hint = "Give one of them another name."
     for name, what in job_names(workflow_id, spec).items():
         if name in taken:
-            yield Problem.error(f'{what} has the name of {taken[name]}: "{name[:128]}"', hint)
+            yield Problem.error(f'{what} has the same name as {taken[name]}: "{name[:128]}"', hint)
 
 
 def _step_problems(workflow_id: str, step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
     yield from _refusal(lambda: check_name("step", step.name))
     yield from _refusal(lambda: encode_payload(step.payload))
-    given = [name for name in _MADE_OF if getattr(step, name) is not None]
+    given = [name for name in _STEP_KINDS if getattr(step, name) is not None]
     if len(given) != 1:
-        hint = "Say what it does, or which job it runs, or what it asks; only one of these."
-        yield Problem.error("a step is one thing: a job of its own, a job that exists, or an approval", hint)
+        hint = "Give exactly one of these."
+        yield Problem.error("a step is either a job of its own, an existing job, or an approval", hint)
     if step.job is not None and (step.job == workflow_id or _is_workflow(jobs.get(step.job))):
         yield Problem.error(f'"{step.job}" is a workflow and cannot be a step', "Name a job.")
     elif step.job is not None and step.job not in jobs:
         yield Problem.error(f'job "{step.job}" does not exist', suggest(step.job, jobs, otherwise=_NO_SUCH_JOB))
     definition = step.definition or jobs.get(step.job or JobId(""))
     if definition is not None and definition.options.queue == TREES_QUEUE and definition.options.retry.retries:
-        hint = "Leave retries out here, and give them to the runs that it starts."
-        yield Problem.error("a step that starts other runs is not tried again as a whole", hint)
+        hint = "Remove retries here, and set them on the runs that it starts."
+        yield Problem.error("a step that starts other runs cannot have retries", hint)
     if step.definition is not None:
         yield from _definition_problems(step_job_id(workflow_id, step.name), step.definition, jobs)
 
@@ -110,7 +113,7 @@ def _definition_problems(job_id: JobId, definition: JobSpec, jobs: Mapping[JobId
     if gate is not None:
         yield from _refusal(lambda: gate.check(job_id))
     if job_id in jobs and jobs[job_id].source != PART_SOURCE:
-        yield Problem.error(f'a job "{job_id}" exists already', "Give the step another name.")
+        yield Problem.error(f'a job "{job_id}" already exists', "Give the step another name.")
     if len(job_id) > LONGEST_NAME:
         hint = "Give the step or the workflow a shorter name."
         yield Problem.error(f"{job_id[:64]!a}... has more than {LONGEST_NAME} characters", hint)
@@ -120,8 +123,8 @@ def _is_workflow(job: JobSpec | None) -> bool:
     return job is not None and job.kind == GRAPH
 
 
-def _stranger_problems(workflow_id: str, spec: WorkflowSpec, watchable: Collection[JobId] | None) -> Iterator[Problem]:
-    """Gates that look at what does not exist."""
+def _gate_problems(workflow_id: str, spec: WorkflowSpec, watchable: Collection[JobId] | None) -> Iterator[Problem]:
+    """Yield a problem for each gate that depends on a job that does not exist."""
     if watchable is None:
         return
     known = own_names(workflow_id, spec).union(watchable)
@@ -144,24 +147,24 @@ def _template_problems(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Ite
 
 def _is_silent(step: Step, jobs: Mapping[JobId, JobSpec]) -> bool:
     definition = step.definition or jobs.get(step.job or JobId(""))
-    if definition is None or definition.runner not in _SAY_IF_OUTPUT:
+    if definition is None or definition.runner not in _OUTPUT_OPTIONAL:
         return False
     return str({**definition.spec, **step.spec}.get("output", "none")) == "none"
 
 
 def _misplaced(step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
-    """Fields that a run may not write anew: a template in them would be read as something else than data."""
+    """Yield a problem for each field that must not contain a template, because its text is executed."""
     definition = step.definition or jobs.get(step.job or JobId(""))
     if definition is None:
         return
     allowed = TEMPLATED.get(definition.runner, ())
     for name in step.overlay.keys() - set(allowed):
-        way = f"Put it into {', '.join(allowed)}, and let the job read that." if allowed else "Use the payload."
-        yield Problem.error(f"a template cannot stand in {name}", way)
+        hint = f"Put it into {', '.join(allowed)}, and let the job read that." if allowed else "Use the payload."
+        yield Problem.error(f"a template is not allowed in {name}", hint)
 
 
 def _refusal(check: Any) -> Iterator[Problem]:
-    """The complaint of a check that raises, if it does."""
+    """Yield the error of a check as a problem, if it raises one."""
     try:
         check()
     except InvalidInput as error:

@@ -1,11 +1,11 @@
-"""When a step may follow another one.
+"""The conditions under which a step starts after its parents.
 
     result of the parent    success   failure   skipped   complete      <- condition of the edge
     success                 fires     skipped   skipped   fires
     failure                 skipped   fires     skipped   fires
     skipped                 skipped   skipped   fires     fires
 
-Several conditions on one edge are a set: any of them will do. Several parents are all needed.
+One of the conditions of an edge must be met, and the edges of all parents.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from foliot.domain.run.run import Status
 
 
 class Result(StrEnum):
-    """What a step has come to. A step without one is pending."""
+    """The result of a step. A step without a result is pending."""
 
     SUCCESS = "success"
     FAILURE = "failure"
@@ -48,7 +48,7 @@ TRIGGER_RULES: Final[Mapping[str, Conditions]] = {
     "none_failed": frozenset({Condition.SUCCESS, Condition.SKIPPED}),
     "none_skipped": frozenset({Condition.SUCCESS, Condition.FAILURE}),
 }
-"""Airflow's trigger rules that say the same about every parent. Those that count parents (one_success) do not."""
+"""Airflow's trigger rules that apply to each parent alone. Rules that count parents (one_success) are not supported."""
 
 _FAILED: Final = frozenset({Status.FAILED, Status.TIMEOUT, Status.CANCELLED})
 
@@ -58,7 +58,7 @@ def is_met(conditions: Conditions, result: Result) -> bool:
 
 
 def result_of(status: Status, *, partial_counts_as: Result = Result.SUCCESS) -> Result:
-    """What the end of a step's run means for its children."""
+    """Return the result of a step whose run ended with this status."""
     if status in _FAILED:
         return Result.FAILURE
     if status is Status.PARTIAL:

@@ -1,7 +1,7 @@
-"""Edges between jobs, added one by one: "run the report after the import has succeeded".
+"""Dependencies between jobs, added one by one: "run the report after the import has succeeded".
 
-All of them together are one graph. Each job that waits for nobody and has somebody waiting for it leads a workflow of
-its own, made of itself and whatever comes after it: when one of its schedules fires, that workflow starts.
+Together they form one graph. Each job that has dependents but no dependency leads a workflow, which consists of the job
+and its descendants: when one of its schedules fires, that workflow starts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,15 +16,15 @@ from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.errors import CycleDetected
 
 EDGES: Final = "foliot.dependencies"
-"""The workflow under whose name the edges are kept. It is never started."""
+"""The id of the workflow that stores the edges. It is never started."""
 LED_BY: Final = "after:"
 
 Dependencies = Mapping[JobId, tuple[Edge, ...]]
-"""The edges of each job that waits for others."""
+"""The edges of each job that has dependencies."""
 
 
 def led_by(root: JobId) -> str:
-    """The name of the workflow that a job leads."""
+    """Return the id of the workflow that a job leads."""
     return f"{LED_BY}{root}"
 
 
@@ -38,7 +38,7 @@ def write_edges(edges: Dependencies) -> WorkflowSpec:
 
 
 def with_edge(edges: Dependencies, child: JobId, parent: JobId, when: Conditions) -> dict[JobId, tuple[Edge, ...]]:
-    """The edges with one more; conditions on one parent are a set. An edge that closes a cycle is refused."""
+    """Return the edges with one more. Conditions on the same parent are combined. Raise CycleDetected for a cycle."""
     before = next((edge.when for edge in edges.get(child, ()) if edge.parent == parent), frozenset())
     joined = {**without_edge(edges, child, parent)}
     joined[child] = (*joined.get(child, ()), Edge(parent=parent, when=before | when))
@@ -49,21 +49,21 @@ def with_edge(edges: Dependencies, child: JobId, parent: JobId, when: Conditions
 
 
 def without_edge(edges: Dependencies, child: JobId, parent: JobId) -> dict[JobId, tuple[Edge, ...]]:
-    """The edges without one. That it was not there is no error."""
+    """Return the edges without one. It need not exist."""
     left = tuple(edge for edge in edges.get(child, ()) if edge.parent != parent)
     rest = {name: after for name, after in edges.items() if name != child}
     return {**rest, child: left} if left else rest
 
 
 def without_job(edges: Dependencies, job_id: JobId) -> dict[JobId, tuple[Edge, ...]]:
-    """The edges without any to or from a job."""
+    """Return the edges without those to or from a job."""
     for child in [name for name, after in edges.items() if any(edge.parent == job_id for edge in after)]:
         edges = without_edge(edges, child, job_id)
     return {name: after for name, after in edges.items() if name != job_id}
 
 
 def renamed_edges(spec: WorkflowSpec, names: Mapping[JobId, JobId]) -> WorkflowSpec:
-    """The stored edges when jobs have got other ids. Here steps are named by their jobs; none is ever started."""
+    """Return the stored edges after a rename of jobs. The name of each step is the id of its job."""
     return replace(spec, steps=tuple(_renamed(step, names) for step in spec.steps))
 
 
@@ -73,8 +73,8 @@ def _renamed(step: Step, names: Mapping[JobId, JobId]) -> Step:
 
 
 def led_workflows(edges: Dependencies) -> dict[JobId, WorkflowSpec]:
-    """The workflow of each job that leads one. A parent that is not a part of it never resolves in it, so what waits
-    for that parent as well is left out: it belongs to no single one of them."""
+    """Return the workflow of each job that leads one. A job that also depends on jobs outside of the workflow is left
+    out: its other parents would never resolve in it."""
     graph = graph_of(write_edges(edges).steps)
     roots = [JobId(name) for name in graph.roots if graph.children[name]]
     members = {root: graph.descendants([root]) for root in roots}
@@ -82,11 +82,11 @@ def led_workflows(edges: Dependencies) -> dict[JobId, WorkflowSpec]:
 
 
 def _steps(edges: Dependencies, members: set[str]) -> Iterable[Step]:
-    """Those of the members whose parents are all members, and so on down."""
-    whole = set(members)
-    while strangers := {name for name in whole if any(edge.parent not in whole for edge in edges.get(JobId(name), ()))}:
-        whole -= strangers
-    return (_step(JobId(name), edges.get(JobId(name), ())) for name in sorted(whole))
+    """Return the members whose ancestors are all members."""
+    kept = set(members)
+    while outside := {name for name in kept if any(edge.parent not in kept for edge in edges.get(JobId(name), ()))}:
+        kept -= outside
+    return (_step(JobId(name), edges.get(JobId(name), ())) for name in sorted(kept))
 
 
 def _step(name: JobId, after: tuple[Edge, ...]) -> Step:

@@ -1,4 +1,4 @@
-"""A workflow that was read from a document: its definition and the schedules that come with it."""
+"""A workflow read from a JSON document: its definition and its schedules."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -15,5 +15,5 @@ class WorkflowDocument(NamedTuple):
     spec: WorkflowSpec
     schedules: Mapping[ScheduleId, ScheduleSpec]
     past: frozenset[ScheduleId]
-    """Schedules that will not fire any more."""
+    """Schedules that will not fire again."""
     warnings: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""An execution of a workflow as it is shown: what its tree and its body say."""
+"""An execution of a workflow as it is shown: the contents of its tree and its body."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from foliot.errors import RowUnreadable
 
 
 class Execution(NamedTuple):
-    """What is known of an execution besides its run."""
+    """An execution without the fields of its run."""
 
     run_id: RunId
     workflow_id: str
@@ -20,36 +20,37 @@ class Execution(NamedTuple):
     state: int
     """Rises with every write."""
     unresolved: int
-    """How many steps have no result yet."""
+    """The number of steps without a result."""
     params: Mapping[str, Any]
     jobs: Mapping[JobId, JobSpec]
-    """Jobs that steps name, as they were when the execution began."""
+    """The jobs that steps name, as they were when the execution was opened."""
     tick: Tick | None
     opened_at: Instant
     deadline: Instant | None = None
     cancel_at: Instant | None = None
     is_ending: bool = False
-    """A cancel or a passed deadline has been acted upon."""
+    """A cancellation or a passed deadline has been settled."""
     revision: int | None = None
-    """Of its workflow's job, when this was read; None if that job is deleted."""
+    """The revision of its workflow's job when it was read. None: the job has been deleted."""
     scheduled_for: Instant | None = None
-    """The planned moment, where a launcher names it and no tick of ours does."""
+    """The planned moment, if the caller of a launcher gave it instead of a tick."""
     error: RowUnreadable | None = None
-    """Why parameters and jobs are missing: what its row says of them cannot be read."""
+    """Why parameters and jobs are missing: their row cannot be read."""
 
     @property
     def planned(self) -> Instant | None:
-        """The moment that it was planned for; None where nobody has planned it."""
+        """The moment it was planned for, or None."""
         return self.scheduled_for if self.tick is None else self.tick.scheduled_for
 
 
 class StepRecord(NamedTuple):
-    """A step of an execution as people see it."""
+    """A step of an execution as it is shown."""
 
     name: str
     state: StepState
     status: Status | None = None
-    """Of its run, where it has one."""
+    """The status of its run. None: it has no run."""
     cause: str | None = None
-    """Why its run has that status, and, of one that failed, with what error."""
+    """The reason of its run's status."""
     error: str | None = None
+    """The error of its run, if it failed."""

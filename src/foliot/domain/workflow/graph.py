@@ -1,4 +1,4 @@
-"""The graph of a workflow, indexed for asking, and the problems that keep steps from being one."""
+"""The graph of a workflow, indexed in both directions, and the problems of steps that do not form a graph."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,12 +11,12 @@ from foliot.domain.workflow.spec import ON_COMPLETE, Edge, Step
 from foliot.errors import Problem, shortened, suggest
 
 MOST_CYCLES: Final = 20
-"""So many are named of a workflow; more are not read by anybody."""
+"""How many cycles of a workflow are reported. A longer list would not help."""
 _MOST_NAMES: Final = 12
 
 
 class Graph(NamedTuple):
-    """Steps with their edges both ways; the final step's edges are written out."""
+    """Steps with their edges in both directions, including those of the final step."""
 
     parents: Mapping[str, Sequence[Edge]]
     children: Mapping[str, Sequence[tuple[str, Edge]]]
@@ -28,12 +28,12 @@ class Graph(NamedTuple):
         return [name for name, edges in self.parents.items() if not edges]
 
     def descendants(self, names: Iterable[str]) -> set[str]:
-        """The named steps and whatever comes after them."""
+        """Return the named steps and all steps after them."""
         after = {parent: [child for child, _ in edges] for parent, edges in self.children.items()}
         return _reached(names, after)
 
     def ordered(self) -> list[str]:
-        """The steps, each after its parents."""
+        """Return the steps, each after its parents. Steps after a cycle or an unknown step are left out."""
         waiting = {name: len(edges) for name, edges in self.parents.items()}
         order = self.roots
         for name in order:
@@ -45,10 +45,10 @@ class Graph(NamedTuple):
 
 
 class Precedence:
-    """Which step comes before which: one bit for each pair, so that ten thousand steps are no trouble.
+    """Which step comes before which. It takes one bit for each pair of steps, to support ten thousand steps.
 
-    Of a graph with problems too: where the order is in doubt, on a cycle or after a step that does not exist, any other
-    step may come before.
+    It also accepts a graph with problems: on a cycle or after a step that does not exist, where the order is undefined,
+    any other step may come before.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -67,7 +67,7 @@ class Precedence:
 
 
 def graph_of(steps: Sequence[Step]) -> Graph:
-    """The graph of steps; it can be walked through when `problems_of` finds nothing wrong with them."""
+    """Return the graph of steps. It is acyclic and complete if `problems_of` finds no problems."""
     final = next((step.name for step in steps if step.is_final), None)
     others = tuple(Edge(parent=step.name, when=ON_COMPLETE) for step in steps if not step.is_final)
     parents = _edges(steps) | {step.name: others for step in steps if step.is_final}
@@ -80,7 +80,7 @@ def graph_of(steps: Sequence[Step]) -> Graph:
 
 
 def _edges(steps: Sequence[Step]) -> dict[str, tuple[Edge, ...]]:
-    """What each step waits for; one that is there twice, for what both do."""
+    """Return the edges of each step. A step that is defined twice has the edges of both definitions."""
     edges: dict[str, tuple[Edge, ...]] = {}
     for step in steps:
         edges[step.name] = (*edges.get(step.name, ()), *step.after)
@@ -88,15 +88,15 @@ def _edges(steps: Sequence[Step]) -> dict[str, tuple[Edge, ...]]:
 
 
 def problems_of(steps: Sequence[Step]) -> Iterator[Problem]:
-    """Everything that keeps these steps from being a graph."""
+    """Yield every reason why these steps are not a valid graph."""
     if not steps:
-        yield Problem.error("a workflow needs at least one step", "Give it one, with a name and something to do.")
+        yield Problem.error("a workflow needs at least one step", "Add a step with a name and a command.")
     names = [step.name for step in steps]
     for name in _repeated(names):
-        yield Problem.error(f'step "{name}" is there twice', "Give one of them another name.")
+        yield Problem.error(f'step "{name}" is defined twice', "Give one of them another name.")
     finals = [step.name for step in steps if step.is_final]
     if len(finals) > 1:
-        hint = "Let one of them come after all others, and these after the steps that they need."
+        hint = "Make one of them final, and let the others come after the steps that they need."
         yield Problem.error(f"only one step can be final, not {', '.join(finals)}", hint)
     known = set(names)
     for step in steps:
@@ -107,13 +107,13 @@ def problems_of(steps: Sequence[Step]) -> Iterator[Problem]:
 def _cycle_problems(parents: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
     cycles = list(islice(find_cycles(parents), MOST_CYCLES + 1))
     for cycle in cycles[:MOST_CYCLES]:
-        yield Problem.error(f"the steps wait for each other: {_in_words(cycle)}", "Take one of these edges away.")
+        yield Problem.error(f"the steps form a cycle: {_in_words(cycle)}", "Remove one of these edges.")
     if len(cycles) > MOST_CYCLES:
-        yield Problem.error("other steps wait for each other as well", "They are named once these are corrected.")
+        yield Problem.error("there are more cycles", "They are listed once these are removed.")
 
 
 def _in_words(cycle: Sequence[str]) -> str:
-    """The way round; of a long one the beginning and the end."""
+    """Return the names on a cycle. Of a long one, only the beginning and the end."""
     shown = cycle if len(cycle) <= _MOST_NAMES else (*cycle[: _MOST_NAMES - 2], "...", *cycle[-2:])
     return " -> ".join(shown)
 
@@ -121,15 +121,15 @@ def _in_words(cycle: Sequence[str]) -> str:
 def _edge_problems(step: Step, known: set[str], finals: Sequence[str]) -> Iterator[Problem]:
     parents = [edge.parent for edge in step.after]
     if step.is_final and parents:
-        yield Problem.error(f'final step "{step.name}" comes after every step already', "Leave its edges out.")
+        yield Problem.error(f'final step "{step.name}" already comes after every step', "Remove its edges.")
     for name in _repeated(parents):
-        yield Problem.error(f'step "{step.name}" comes after "{name}" twice', "Join the conditions in one edge.")
+        yield Problem.error(f'step "{step.name}" comes after "{name}" twice', "Combine the conditions in one edge.")
     for edge in step.after:
         if edge.parent not in known:
             hint = suggest(edge.parent, known, otherwise=f"There are: {shortened(', '.join(sorted(known)[:20]), 400)}.")
             yield Problem.error(f'step "{step.name}" comes after "{edge.parent}", which does not exist', hint)
         elif edge.parent in finals:
-            hint = "Let it come after another step, or let that one not be final."
+            hint = "Let it come after another step, or make that step not final."
             yield Problem.error(f'step "{step.name}" comes after the final step "{edge.parent}"', hint)
         if not edge.when:
             hint = "Use one of: success, failure, skipped, complete."
@@ -137,16 +137,16 @@ def _edge_problems(step: Step, known: set[str], finals: Sequence[str]) -> Iterat
 
 
 def find_cycles(parents: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
-    """Ways round that share no node: at least one of every knot of nodes that wait for each other."""
+    """Yield cycles that share no node: at least one of every strongly connected component."""
     left = parents
     while cycle := find_cycle(left):
         yield cycle
-        gone = set(cycle)
-        left = {name: edges for name, edges in left.items() if name not in gone}
+        found = set(cycle)
+        left = {name: edges for name, edges in left.items() if name not in found}
 
 
 def find_cycle(parents: Mapping[str, Iterable[str]]) -> list[str]:
-    """One way round from a node to itself, or nothing. Deep graphs are no trouble: it does not recurse."""
+    """Return one path from a node to itself, or an empty list. It does not recurse, so deep graphs are no problem."""
     done: set[str] = set()
     for start in parents:
         path: dict[str, Iterator[str]] = {}

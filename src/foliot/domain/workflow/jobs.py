@@ -1,4 +1,4 @@
-"""The jobs behind a workflow: one for its executions, and one for each step that does something of its own.
+"""The jobs of a workflow and their names: one for its executions, and one for each step with its own definition.
 
 So a workflow has schedules, limits, history and an owner like any job, and a step can be run alone.
 """
@@ -16,6 +16,7 @@ from foliot.domain.workflow.spec import Step, WorkflowSpec
 
 
 def jobs_of(workflow_id: str, version: int, spec: WorkflowSpec) -> dict[JobId, JobSpec]:
+    """Return the jobs of a workflow."""
     own = {
         step_job_id(workflow_id, step.name): replace(step.definition, source=PART_SOURCE)
         for step in spec.steps
@@ -36,7 +37,7 @@ def jobs_of(workflow_id: str, version: int, spec: WorkflowSpec) -> dict[JobId, J
 
 
 def jobs_of_all(workflows: Mapping[str, WorkflowSpec]) -> set[JobId]:
-    """The names of the jobs behind workflows."""
+    """Return the names of the jobs of several workflows."""
     return {name for workflow_id, spec in workflows.items() for name in jobs_of(workflow_id, 0, spec)}
 
 
@@ -45,18 +46,20 @@ def is_part_of_workflow(spec: JobSpec) -> bool:
 
 
 def step_job_id(workflow_id: str, step: str) -> JobId:
-    """The name under which the runs of a step are found."""
+    """Return the job id of a step's runs."""
     return JobId(f"{workflow_id}.{step}")
 
 
 def related_jobs(workflow_id: str, spec: WorkflowSpec) -> set[JobId]:
-    """Jobs that matter to a workflow: those that bear its names, that its steps run, that their gates look at."""
+    """Return the jobs that a check of a workflow needs: its own names, jobs that its steps name, and dependencies of
+    gates."""
     named = {step.job for step in spec.steps if step.job is not None}
     return own_names(workflow_id, spec) | named | {name for step in spec.steps for name in watched_by(step)}
 
 
 def job_names(workflow_id: str, spec: WorkflowSpec) -> dict[JobId, str]:
-    """The names under which a workflow and its steps run, each with what bears it; none of jobs that steps name."""
+    """Return the job names of a workflow and its steps, each with a description of the workflow or step. Jobs that
+    steps name are not included."""
     steps = {
         step_job_id(workflow_id, step.name): f'step "{step.name[:64]}" of workflow "{workflow_id[:64]}"'
         for step in spec.steps
@@ -66,17 +69,18 @@ def job_names(workflow_id: str, spec: WorkflowSpec) -> dict[JobId, str]:
 
 
 def possible_conflicts(workflow_id: str, spec: WorkflowSpec) -> set[str]:
-    """Ids of other workflows whose steps may have names like these: step c of a.b, and step b.c of a."""
+    """Return ids of workflows whose steps may have the same job names: step c of a.b, and step b.c of a."""
     names = job_names(workflow_id, spec)
     beginnings = {name[:end] for name in names for end, letter in enumerate(name) if letter == "."}
     return beginnings - {workflow_id}
 
 
 def own_names(workflow_id: str, spec: WorkflowSpec) -> set[JobId]:
+    """Return the job names of a workflow and all its steps, including steps that name a job."""
     return {JobId(workflow_id), *(step_job_id(workflow_id, step.name) for step in spec.steps)}
 
 
 def watched_by(step: Step) -> tuple[JobId, ...]:
-    """The jobs that the gate of a step looks at."""
+    """Return the jobs that the gate of a step depends on."""
     gate = None if step.definition is None else step.definition.gate
     return () if gate is None else gate.depends_on

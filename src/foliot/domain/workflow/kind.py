@@ -1,4 +1,4 @@
-"""Workflow: the kind of tree whose children are the steps of a graph."""
+"""The workflow kind: trees whose children are the steps of a graph."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ _BODY = msgspec.json.Decoder(ExecutionBody)
 
 
 class WorkflowKind:
-    """Fills `domain.tree.kind.TreeKind`."""
+    """Implements `domain.tree.kind.TreeKind`."""
 
     name = GRAPH
 
@@ -92,16 +92,16 @@ def _named_jobs(plan: Plan, lookup: Lookup) -> Mapping[JobId, JobSpec]:
 
 
 def _states(plan: Plan, given: ExecutionStart, lookup: Lookup) -> Mapping[str, StepState]:
-    """All steps open; where another execution is repeated, only those that run again."""
+    """Return the first states of all steps. In a rerun, only the steps that run again are open."""
     if given.rerun_of is None:
         return first_states(plan.graph)
     before = lookup.stored_states()
     if before.keys() != plan.steps.keys():
         raise InvalidRun(
             f"execution {given.rerun_of}, whose results were to be kept, is no longer stored",
-            hint="Start the workflow anew, or keep executions longer.",
+            hint="Start the workflow again, or keep executions longer.",
         )
-    asking = {edge.parent for edges in plan.graph.parents.values() for edge in edges if edge.test is not None}
-    found = with_carried(lookup.stored_outputs(asking), given.carried) if asking else {}
+    tested = {edge.parent for edges in plan.graph.parents.values() for edge in edges if edge.test is not None}
+    found = with_carried(lookup.stored_outputs(tested), given.carried) if tested else {}
     run_outputs = {name: output.run_output for name, output in found.items()}
     return rerun_states(plan.graph, before, run_outputs, start=given.steps, marked=given.marked)

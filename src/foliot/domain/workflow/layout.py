@@ -1,8 +1,8 @@
-"""What a picture of a workflow shows: its steps in layers, and arrows with their conditions.
+"""The layout of a workflow to draw: its steps in layers, and arrows with their conditions.
 
-A step stands one layer below the lowest of its parents. The final step comes after every other one; an arrow from each
-would hide the graph, so it gets arrows from those only that nothing else follows. That says the same: whatever comes
-before them has resolved when they have.
+A step is one layer below the lowest of its parents. The final step comes after every other step. Arrows from all of
+them would hide the graph, so it gets arrows only from the steps that no other step follows. That is equivalent: all
+earlier steps have resolved when these have.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from foliot.domain.workflow.spec import ON_SUCCESS, Edge, Step
 
 
 class Arrow(NamedTuple):
-    """`words` say when the child follows; nothing means: on success. Into the final step they are `complete`."""
+    """`words` is the condition. Empty: on success. The arrows to the final step have `complete`."""
 
     parent: str
     child: str
@@ -26,20 +26,20 @@ class Arrow(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A workflow to be drawn, in whatever way."""
+    """The layout of a workflow, for any kind of drawing."""
 
     layers: Sequence[Sequence[str]]
     arrows: Sequence[Arrow]
     final: str | None
     questions: frozenset[str]
-    """Steps that wait for a person."""
+    """Steps that are approvals."""
 
     @property
     def steps(self) -> list[str]:
         return [name for layer in self.layers for name in layer]
 
     def parents(self) -> dict[str, list[Arrow]]:
-        """The arrows that lead to each step."""
+        """Return the arrows to each step."""
         found: dict[str, list[Arrow]] = {name: [] for name in self.steps}
         for arrow in self.arrows:
             found[arrow.child].append(arrow)
@@ -47,7 +47,7 @@ class Layout(NamedTuple):
 
 
 def layout_of(steps: Sequence[Step]) -> Layout:
-    """What is to be drawn of a workflow that has been checked. The work grows as steps and edges do."""
+    """Return the layout of a workflow that has been checked. The cost is linear in steps and edges."""
     graph = graph_of(steps)
     return Layout(
         layers=_layers(graph, [step.name for step in steps]),
@@ -58,7 +58,7 @@ def layout_of(steps: Sequence[Step]) -> Layout:
 
 
 def edge_words(edge: Edge) -> str:
-    """When a step follows its parent: `failure`, `success, exit code 3`. Nothing for a plain success."""
+    """Return the condition of an edge in words: `failure`, `success, exit code 3`. Empty for a plain success."""
     if edge.when == ON_SUCCESS and edge.test is None:
         return ""
     conditions = [condition for condition in Condition if condition in edge.when]
@@ -83,7 +83,7 @@ def _quoted(value: object) -> str:
 
 
 def _layers(graph: Graph, names: Sequence[str]) -> list[list[str]]:
-    """Steps by how many come before them at most; inside a layer in the order in which they were written."""
+    """Return the steps by the length of the longest path to them; within a layer in the order of the definition."""
     depth: dict[str, int] = {}
     for name in graph.ordered():
         depth[name] = max((depth[edge.parent] + 1 for edge in graph.parents[name]), default=0)

@@ -1,4 +1,4 @@
-"""What a decision about an execution may ask for. What has not been loaded yet ends the decision with `NotLoaded`."""
+"""Access to the loaded data of an execution. Data that is not loaded yet ends the decision with `NotLoaded`."""
 
 from collections.abc import Collection, Mapping
 
@@ -11,7 +11,7 @@ from foliot.domain.workflow.rerun import NO_OUTPUT, CarriedOutputs, carried_outp
 
 
 class NotLoaded(Exception):
-    """Something must be read before this can be decided."""
+    """A decision needs data that has not been read yet."""
 
     def __init__(self, wanted: Wanted) -> None:
         super().__init__("not loaded yet")
@@ -19,9 +19,9 @@ class NotLoaded(Exception):
 
 
 class Lookup:
-    """Answers from what was loaded for one tree.
+    """Reads from what was loaded for one tree.
 
-    `steps_of` is the execution whose steps are meant: the tree itself, or, before it is stored, the one it repeats.
+    `steps_of` is the execution whose steps are read, if it is not the tree itself: the one that a rerun repeats.
     `known` are states that need not be read.
     """
 
@@ -45,33 +45,34 @@ class Lookup:
         return {name: self._known[name] if name in self._known else self._loaded.states[name] for name in names}
 
     def all_states(self, names: Collection[str]) -> dict[str, StepState]:
-        """The states of all steps, whose names are given, in that order."""
+        """Return the states of all steps, in the order of `names`, which are the names of all steps."""
         if not self._known.keys() | self._loaded.states.keys() >= set(names):
             raise NotLoaded(Wanted(run_id=self._run_id, steps_of=self._steps_of, all_states=True))
         return self.states(names)
 
     def stored_states(self) -> Mapping[str, StepState]:
-        """The states of all steps that are stored, whatever their names."""
+        """Return the states of all stored steps."""
         if not self._loaded.has_all_states:
             raise NotLoaded(Wanted(run_id=self._run_id, steps_of=self._steps_of, all_states=True))
         return self._loaded.states
 
     def stored_outputs(self, names: Collection[str]) -> dict[str, StepOutput]:
-        """What the runs of these steps left behind."""
+        """Return the stored outputs of these steps."""
         missing = frozenset(names) - self._loaded.outputs.keys()
         if missing:
             raise NotLoaded(Wanted(run_id=self._run_id, steps_of=self._steps_of, outputs=missing))
         return {name: self._loaded.outputs[name] for name in names}
 
     def outputs(self, names: Collection[str]) -> dict[str, StepOutput]:
-        """The same. A rerun carries what the steps it keeps had left, since their runs may have been removed."""
+        """Return the outputs of these steps. In a rerun, outputs of kept steps whose runs may have been removed come
+        from those carried along."""
         found = self.stored_outputs(names)
         if all(output.run_output != NO_OUTPUT for output in found.values()):
             return found
         return with_carried(found, self._carried())
 
     def jobs(self, names: Collection[JobId]) -> dict[JobId, JobSpec]:
-        """Those of the jobs that exist."""
+        """Return the jobs that exist."""
         missing = frozenset(names) - self._loaded.jobs.keys()
         if missing:
             raise NotLoaded(Wanted(run_id=self._run_id, jobs=missing))

@@ -1,4 +1,4 @@
-"""What an edge may ask about its parent besides the result: exit code, text and JSON of its output."""
+"""The output of a step, and the tests of an edge on it: exit code, text, JSON."""
 
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
@@ -10,11 +10,11 @@ from foliot.domain.run.payload import decode_payload
 from foliot.domain.workflow.conditions import Result
 
 MISSING: Final = object()
-"""What a path leads to when it leads nowhere; JSON's null is something."""
+"""The result of a path that does not exist. JSON's null is a value."""
 
 
 class RunOutput(Struct, frozen=True, kw_only=True):
-    """How the run of a step ended: the part that children may look at."""
+    """The exit code and the output of a step's run."""
 
     exit_code: int | None = None
     output: bytes | None = None
@@ -22,7 +22,7 @@ class RunOutput(Struct, frozen=True, kw_only=True):
 
 
 class StepOutput(NamedTuple):
-    """What the run of a step left behind."""
+    """The result of a step, with the output of its run."""
 
     result: Result | None
     run_id: RunId | None
@@ -30,18 +30,18 @@ class StepOutput(NamedTuple):
 
 
 class OutputTest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Holds when everything that is asked holds."""
+    """A test on the output of a parent. All given conditions must hold."""
 
     exit_code: tuple[int, ...] = ()
     contains: str | None = None
-    """Text that the output has somewhere."""
+    """Text that the output must contain."""
     path: str | None = None
-    """Where to look in the output: names and numbers joined by dots. Alone it asks whether there is anything."""
+    """A path into the output: names and numbers joined by dots. Without `equals`, the path must exist."""
     equals: Any | UnsetType = UNSET
-    """What `path` leads to; without a path, the whole output."""
+    """The required value at `path`, or of the whole output if there is no path."""
 
     @property
-    def asks_output(self) -> bool:
+    def reads_output(self) -> bool:
         return self.contains is not None or self.path is not None or self.equals is not UNSET
 
     def holds(self, run_output: RunOutput) -> bool:
@@ -56,7 +56,7 @@ class OutputTest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
 
 
 def follow(value: Any, path: Iterable[str]) -> Any:
-    """What names, one after the other, lead to, or MISSING. A number counts into a list."""
+    """Return the value at a path, or MISSING. A number is an index into a list."""
     for part in path:
         match value:
             case dict() if part in value:
@@ -69,11 +69,11 @@ def follow(value: Any, path: Iterable[str]) -> Any:
 
 
 def _text(output: bytes | None) -> str:
-    """Text as it was printed, anything else as JSON."""
+    """Return an output that is text as it is, and any other as JSON."""
     value = decode_payload(output)
     return value if isinstance(value, str) else (output or b"").decode()
 
 
 def _is_equal(found: Any, wanted: Any) -> bool:
-    """Equal as JSON: true is not 1."""
+    """Compare JSON values: true is not 1."""
     return type(found) is type(wanted) and found == wanted if bool in (type(found), type(wanted)) else found == wanted

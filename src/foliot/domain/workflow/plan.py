@@ -1,4 +1,4 @@
-"""A version of a workflow, indexed for deciding, and what its steps do."""
+"""The plan of an execution: a version of a workflow with its graph, and the definitions of its steps."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -28,20 +28,20 @@ class Plan(NamedTuple):
 
 
 class ExecutionBody(msgspec.Struct, frozen=True):
-    """What an execution was opened with. Stored once, never changed."""
+    """The immutable data of an execution, stored when it is opened."""
 
     params: Mapping[str, Any]
     jobs: Mapping[JobId, JobSpec]
-    """Jobs that steps name, as they were when the execution began."""
+    """The jobs that steps name, as they were when the execution was opened."""
 
 
 def job_of(step: Step, workflow_id: str) -> JobId:
-    """The job that a step's runs are listed under."""
+    """Return the job id of a step's runs."""
     return step.job or step_job_id(workflow_id, step.name)
 
 
 def definition_of(step: Step, jobs: Mapping[JobId, JobSpec]) -> JobSpec:
-    """What a step does: its own definition, that of the job it names, or an approval."""
+    """Return the definition of a step: its own, that of the job it names, or an approval."""
     if step.definition is not None:
         return step.definition
     if step.approval is not None:
@@ -50,7 +50,8 @@ def definition_of(step: Step, jobs: Mapping[JobId, JobSpec]) -> JobSpec:
 
 
 def known_definition(plan: Plan, name: str, jobs: Mapping[JobId, JobSpec]) -> JobSpec | None:
-    """What the step of that name does. None: there is no such step, or the job that it names had been deleted."""
+    """Return the definition of a named step. None: the step does not exist, or the job that it names had been
+    deleted."""
     step = plan.steps.get(name)
     if step is None or (step.job is not None and step.job not in jobs):
         return None
@@ -58,7 +59,7 @@ def known_definition(plan: Plan, name: str, jobs: Mapping[JobId, JobSpec]) -> Jo
 
 
 def step_as_job(plan: Plan, jobs: Mapping[JobId, JobSpec], name: str, job_id: JobId, opened_at: Instant) -> Job | None:
-    """What a step does, as the job that its runs are listed under."""
+    """Return the definition of a step as a job, or None if it has none."""
     spec = known_definition(plan, name, jobs)
     if spec is None:
         return None

@@ -1,10 +1,10 @@
-"""How an execution goes on: which steps fire, which are skipped, and how the whole has ended.
+"""The progress of an execution: which steps start, which are skipped, and the final status.
 
-Each step keeps a counter of parents that have not resolved, so that a parent that resolves costs as much as it has
-children, however many parents those have. A parent whose edge is not met blocks its child. When the counter is at 0 the
-child fires, or, if anything blocks it, is skipped; and a skipped step has resolved, so its own children are next.
+Each step has a counter of unresolved parents, so that the cost of resolving a parent depends on the number of its
+children only. A parent whose edge is not met blocks its child. When the counter reaches 0 the child starts, or, if it
+is blocked, is skipped. A skipped step is resolved, so its own children follow.
 
-The order in which steps resolve does not matter, and neither does who asks: a step resolves once.
+The result does not depend on the order in which steps resolve. A step resolves only once.
 """
 
 from collections.abc import Generator, Iterable, Mapping
@@ -18,24 +18,24 @@ from foliot.domain.workflow.output import RunOutput
 from foliot.domain.workflow.spec import Edge
 
 MOST_BLOCKERS: Final = 20
-"""How many parents are named as the reason for a skipped step; a thousand would explain no more."""
+"""How many blocking parents of a step are stored. A longer list would not explain more."""
 
 
 class StepState(NamedTuple):
-    """A step of one execution. Without a result it is pending: waiting for parents, or under way as `run_id`."""
+    """The state of a step. Without a result it is pending: it waits for parents, or `run_id` is its run."""
 
     waiting: int
-    """How many parents have not resolved yet."""
+    """The number of unresolved parents."""
     blockers: tuple[str, ...] = ()
-    """Parents whose result keeps the step from running."""
+    """Parents whose result prevents the step from starting."""
     result: Result | None = None
     run_id: RunId | None = None
     reason: str = ""
-    """Why it has its result, where neither its run nor its blockers tell."""
+    """Why it has its result, if that follows neither from its run nor from its blockers."""
 
 
 class Resolved(NamedTuple):
-    """A step that has come to its result, and what its run left behind."""
+    """The result of a step that has just resolved, with the output of its run."""
 
     result: Result
     run_output: RunOutput = RunOutput()
@@ -43,57 +43,57 @@ class Resolved(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """What follows when steps have resolved: new states, and the steps that are to be started, in order."""
+    """What follows when steps resolve: changed states, and the steps to start, in order."""
 
     changed: Mapping[str, StepState]
     fire: tuple[str, ...]
 
 
-Questions = Generator[set[str], Mapping[str, StepState], Advance]
-"""Asks for the states of named steps, is sent them, and returns what follows."""
+StateRequests = Generator[set[str], Mapping[str, StepState], Advance]
+"""Yields the names of steps whose states are needed, is sent the states, and returns what follows."""
 
 
 def first_states(graph: Graph) -> dict[str, StepState]:
-    """Every step of a new execution. Those that wait for nobody are to be fired."""
+    """Return the states of all steps of a new execution. Steps without parents are to be started."""
     return {name: StepState(len(edges)) for name, edges in graph.parents.items()}
 
 
-def advance(graph: Graph, resolved: Mapping[str, Resolved]) -> Questions:
-    """Say what follows when these steps resolve. One that has its result already changes nothing."""
+def advance(graph: Graph, resolved: Mapping[str, Resolved]) -> StateRequests:
+    """Compute what follows when these steps resolve. A step that already has a result is ignored."""
     known: dict[str, StepState] = {}
     changed: dict[str, StepState] = {}
     fire: list[str] = []
-    news = dict(resolved)
-    while news:
-        wanted = _touched(graph, news) - known.keys()
+    wave = dict(resolved)
+    while wave:
+        wanted = _affected(graph, wave) - known.keys()
         if wanted:
             known.update((yield wanted))
-        news = _wave(graph, news, known, changed, fire)
-    # A step may be told by its last parent and resolve for another reason in the same go.
+        wave = _apply(graph, wave, known, changed, fire)
+    # A step whose last parent resolves may itself be among `resolved`, for example because it is skipped by a cancel.
     return Advance(changed, tuple(name for name in fire if known[name].result is None))
 
 
-def _touched(graph: Graph, news: Iterable[str]) -> set[str]:
-    return set(news).union(child for name in news for child, _ in graph.children[name])
+def _affected(graph: Graph, resolved: Iterable[str]) -> set[str]:
+    return set(resolved).union(child for name in resolved for child, _ in graph.children[name])
 
 
-def _wave(
+def _apply(
     graph: Graph,
-    news: Mapping[str, Resolved],
+    resolved: Mapping[str, Resolved],
     known: dict[str, StepState],
     changed: dict[str, StepState],
     fire: list[str],
 ) -> dict[str, Resolved]:
-    """Write down what has resolved and tell the children. Returns the steps that are skipped because of it."""
+    """Set the results of steps and update their children. Return the children that are skipped because of it."""
     skipped: dict[str, Resolved] = {}
-    for name, outcome in news.items():
+    for name, outcome in resolved.items():
         if known[name].result is not None:
             continue
         known[name] = changed[name] = known[name]._replace(result=outcome.result, reason=outcome.reason)
         for child, edge in graph.children[name]:
             if known[child].result is not None:
                 continue
-            state = known[child] = changed[child] = _told(known[child], edge, outcome)
+            state = known[child] = changed[child] = _after_parent(known[child], edge, outcome)
             if not state.waiting and state.blockers:
                 skipped[child] = Resolved(Result.SKIPPED)
             elif not state.waiting:
@@ -101,8 +101,8 @@ def _wave(
     return skipped
 
 
-def _told(state: StepState, edge: Edge, outcome: Resolved) -> StepState:
-    """A child that has heard of one more parent."""
+def _after_parent(state: StepState, edge: Edge, outcome: Resolved) -> StepState:
+    """Return the state of a child after one more parent has resolved."""
     waiting = state.waiting - 1
     if follows(edge, outcome) or len(state.blockers) >= MOST_BLOCKERS:
         return state._replace(waiting=waiting)
@@ -114,28 +114,28 @@ def follows(edge: Edge, outcome: Resolved) -> bool:
 
 
 def begin(graph: Graph, states: Mapping[str, StepState]) -> Advance:
-    """What follows at once in a new execution: a step that waits for nobody fires, or is skipped with what follows."""
+    """Return what follows in a new execution: steps that wait for no parent start, or are skipped if blocked."""
     free = [name for name, state in states.items() if state.result is None and not state.waiting]
     skipped = {name: Resolved(Result.SKIPPED) for name in free if states[name].blockers}
-    changed, fire = answered(advance(graph, skipped), states)
+    changed, fire = advance_with(advance(graph, skipped), states)
     return Advance(changed, (*(name for name in free if name not in skipped), *fire))
 
 
-def answered(questions: Questions, states: Mapping[str, StepState]) -> Advance:
-    """Answer the questions from states that are all at hand."""
+def advance_with(requests: StateRequests, states: Mapping[str, StepState]) -> Advance:
+    """Run `advance` with states that are all loaded."""
     try:
-        wanted = next(questions)
+        wanted = next(requests)
         while True:
-            wanted = questions.send({name: states[name] for name in wanted})
+            wanted = requests.send({name: states[name] for name in wanted})
     except StopIteration as end:
         return cast(Advance, end.value)
 
 
 def overall(graph: Graph, states: Mapping[str, StepState]) -> Status:
-    """How an execution has ended in which every step has its result.
+    """Return the status of an execution whose steps all have a result.
 
-    A failed step is made good by a child that took up its failure and ran. The final step runs whatever happened, so
-    it makes nothing good; but its own failure counts.
+    A failure is handled if a child with a condition on failure ran. The final step always runs, so it handles no
+    failure, but its own failure counts.
     """
     if all(state.result is Result.SKIPPED for state in states.values()):
         return Status.SKIPPED

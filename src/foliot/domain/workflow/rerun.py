@@ -1,7 +1,7 @@
-"""What an execution that repeats another one carries along from it.
+"""Reruns: an execution that repeats a part of another one.
 
-Steps that are not run again keep their results, and their runs belong to the execution before, which may be forgotten
-while the new one is still at work. So what templates and edges can ask of them is written down when it is created.
+Steps that are not run again keep their results. Their runs belong to the earlier execution, which retention may remove
+while the rerun is in progress. So the outputs that templates and edges use are copied when the rerun is created.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -23,18 +23,18 @@ NO_OUTPUT: Final = RunOutput()
 
 
 class CarriedOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the run of a kept step left behind."""
+    """The output of a kept step, stored with the rerun."""
 
     exit_code: int | None = None
     output: Any = None
 
 
 CarriedOutputs = Mapping[str, CarriedOutput]
-"""By step."""
+"""By name of the step."""
 
 
 def referenced_steps(spec: WorkflowSpec) -> set[str]:
-    """Steps of which some template or edge asks more than the result."""
+    """Return the steps whose output a template or an edge uses."""
     templates = [template.references((step.payload, step.overlay)) for step in spec.steps]
     named = {found.name for each in templates for _, found in each if found is not None and found.source == "steps"}
     return named | {edge.parent for step in spec.steps for edge in step.after if edge.test is not None}
@@ -43,48 +43,48 @@ def referenced_steps(spec: WorkflowSpec) -> set[str]:
 def outputs_to_carry(
     execution_id: str, found: Mapping[str, StepOutput], before: CarriedOutputs, stored: Collection[RunId]
 ) -> dict[str, CarriedOutput]:
-    """What to carry along of an execution: what its steps left, or what it carries itself.
+    """Return the outputs to carry from an execution: those of its steps, else those that it carries itself.
 
-    `stored` are the runs that are still there; a step whose run is not, and that was not carried, is refused.
+    `stored` are the runs that still exist. Raise InvalidRun for an output that is neither stored nor carried.
     """
-    kept = {}
+    carried = {}
     for name, (_, run_id, run_output) in found.items():
         if run_output != NO_OUTPUT:
-            kept[name] = CarriedOutput(exit_code=run_output.exit_code, output=decode_payload(run_output.output))
+            carried[name] = CarriedOutput(exit_code=run_output.exit_code, output=decode_payload(run_output.output))
         elif name in before:
-            kept[name] = before[name]
+            carried[name] = before[name]
         elif run_id is not None and run_id not in stored:
             raise InvalidRun(
-                f'what step "{name}" of execution {execution_id} gave back is no longer stored',
+                f'the output of step "{name}" of execution {execution_id} is no longer stored',
                 hint="Name the step, so that it is run again.",
             )
-    return kept
+    return carried
 
 
-def with_carried(found: Mapping[str, StepOutput], kept: CarriedOutputs) -> dict[str, StepOutput]:
-    """Return outputs as they are stored, or as they were carried along."""
+def with_carried(found: Mapping[str, StepOutput], carried: CarriedOutputs) -> dict[str, StepOutput]:
+    """Return the stored outputs, with carried ones where none is stored."""
     return {
-        name: known._replace(run_output=_run_output(kept[name]))
-        if known.run_output == NO_OUTPUT and name in kept
+        name: known._replace(run_output=_run_output(carried[name]))
+        if known.run_output == NO_OUTPUT and name in carried
         else known
         for name, known in found.items()
     }
 
 
 def carried_outputs(overrides: bytes | None) -> CarriedOutputs:
-    """What a run carries along, among what was given for it alone."""
+    """Return the carried outputs among the overrides of a run."""
     given = {} if overrides is None else msgspec.json.decode(overrides).get("start", {})
     return msgspec.convert(given.get("carried", {}), dict[str, CarriedOutput])
 
 
-def _run_output(kept: CarriedOutput) -> RunOutput:
-    return RunOutput(exit_code=kept.exit_code, output=encode_payload(kept.output))
+def _run_output(carried: CarriedOutput) -> RunOutput:
+    return RunOutput(exit_code=carried.exit_code, output=encode_payload(carried.output))
 
 
 def run_again(
     graph: Graph, before: Mapping[str, StepState], *, start: Collection[str] = (), marked: Collection[str] = ()
 ) -> set[str]:
-    """The steps that do not keep their results when an execution is repeated."""
+    """Return the steps that do not keep their results in a rerun."""
     unresolved = [name for name, state in before.items() if state.result is None]
     return graph.descendants([*start, *marked, *unresolved]).difference(marked)
 
@@ -97,11 +97,11 @@ def rerun_states(
     start: Collection[str] = (),
     marked: Collection[str] = (),
 ) -> dict[str, StepState]:
-    """States of a new execution that repeats a part of another one.
+    """Return the states of the steps of a rerun.
 
-    It begins at the steps in `start`, which run whatever came before them, and after those in `marked`, which count as
-    successes. They and what comes after them are open again, and so is what was never resolved. Everything else keeps
-    its result and its run; `run_outputs` tell what the runs of kept steps left behind, where an edge asks for it.
+    It begins at the steps in `start`, which run without regard to their parents, and after the steps in `marked`, which
+    count as successes. These, the steps after them and all unresolved steps are open again. The other steps keep
+    their result and their run. `run_outputs` are the outputs of kept steps that edges test.
     """
     again = run_again(graph, before, start=start, marked=marked)
     states = {name: state for name, state in before.items() if name not in again}

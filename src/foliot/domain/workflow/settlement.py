@@ -1,8 +1,8 @@
-"""One decision about an execution, from the steps that have ended to what is saved.
+"""Builds a settlement of an execution: from notes about ended steps to the changes that are saved.
 
 notes --apply_notes--> resolved steps --advance--> steps to start --blocked?--> resolved (skipped) ...
                                                          |
-                                                    build runs, or resolved (failed: a template leads nowhere) ...
+                                                    build runs, or resolved (failed: a template has no value) ...
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +24,7 @@ from foliot.domain.workflow.conditions import Result, result_of
 from foliot.domain.workflow.lookup import Lookup
 from foliot.domain.workflow.output import RunOutput, StepOutput
 from foliot.domain.workflow.plan import ExecutionBody, Plan, definition_of, job_of
-from foliot.domain.workflow.progress import Advance, Questions, Resolved, StepState, advance, overall
+from foliot.domain.workflow.progress import Advance, Resolved, StateRequests, StepState, advance, overall
 from foliot.domain.workflow.spec import Step, StepOverlap
 from foliot.errors import InvalidInput
 
@@ -32,19 +32,20 @@ STEP_TRIGGER: Final = "workflow"
 
 
 class StepBlockers(NamedTuple):
-    """What may keep a step from starting, besides its parents."""
+    """What may prevent a step from starting, besides its parents."""
 
     paused: Collection[str] = ()
-    """Steps that people have paused."""
+    """Steps that are paused."""
     disabled: Collection[JobId] = ()
+    """Disabled jobs that steps name."""
     deleted: Collection[JobId] = ()
-    """Jobs that steps name and that are switched off, or no longer there."""
+    """Deleted jobs that steps name."""
     busy: Collection[JobId] = ()
-    """Jobs with a run that is not over."""
+    """Jobs with a run that has not ended."""
 
 
 class SettlementBuilder:
-    """Collects what follows until nothing more does."""
+    """Collects the changes that follow from resolved steps, until no more follow."""
 
     def __init__(self, tree: Tree, lookup: Lookup, ids: IdSource, now: Instant) -> None:
         self._tree = tree
@@ -58,22 +59,22 @@ class SettlementBuilder:
         self._cancels: list[RunId] = []
         self._was_cut_short = tree.is_ending
 
-    # -- what has happened
+    # -- resolved steps
 
     def apply_notes(self, notes: Sequence[Note]) -> None:
-        """Let the steps whose runs have ended resolve, and end the execution early where it must end."""
+        """Resolve the steps whose runs have ended, and end the execution early if it must end."""
         resolved = self._resolved_by(notes)
         if self._must_end:
             resolved = {**self._end_early(resolved), **resolved}
         self.resolve(resolved)
 
     def resolve(self, resolved: Mapping[str, Resolved]) -> None:
-        """Let steps resolve, with all that follows."""
+        """Resolve steps, and apply everything that follows."""
         while resolved:
-            resolved = self.apply_advance(self._answer(advance(self._plan.graph, resolved)))
+            resolved = self.apply_advance(self._run(advance(self._plan.graph, resolved)))
 
     def apply_advance(self, advanced: Advance) -> Mapping[str, Resolved]:
-        """Start the steps that fire. Returns those that cannot start, and are resolved by that."""
+        """Start steps. Return the steps that cannot start and are resolved by that."""
         self.changed.update(advanced.changed)
         blockers = self._blockers(advanced.fire)
         reasons = {name: reason for name in advanced.fire if (reason := self._block_reason(name, blockers))}
@@ -99,11 +100,11 @@ class SettlementBuilder:
 
     @property
     def _must_end(self) -> bool:
-        """Whether the execution is to end early and nobody has acted on that yet."""
+        """Whether the execution must end early and this has not been settled yet."""
         return not self._tree.is_ending and self._tree.is_to_end(self._now)
 
     def _end_early(self, ended: Collection[str]) -> dict[str, Resolved]:
-        """Cancel what runs and skip what has not begun, except, where the workflow asks for it, the final step."""
+        """Cancel running steps and skip the others, except the final step if the workflow has `final_on_cancel`."""
         states = self._lookup.all_states(self._plan.steps)
         kept = self._plan.graph.final if self._plan.spec.final_on_cancel else None
         pending = {name: state for name, state in states.items() if state.result is None and name not in ended}
@@ -116,24 +117,24 @@ class SettlementBuilder:
             if state.run_id is None and name != kept
         }
 
-    def _answer(self, questions: Questions) -> Advance:
+    def _run(self, requests: StateRequests) -> Advance:
         try:
-            wanted = next(questions)
+            wanted = next(requests)
             while True:
-                wanted = questions.send(self._states(wanted))
+                wanted = requests.send(self._states(wanted))
         except StopIteration as end:
             return cast(Advance, end.value)
 
     def _states(self, names: Collection[str]) -> dict[str, StepState]:
-        """As they are after what was decided so far."""
+        """Return the states with the changes made so far."""
         unchanged = [name for name in names if name not in self.changed]
         stored = self._lookup.states(unchanged)
         return {name: self.changed[name] if name in self.changed else stored[name] for name in names}
 
-    # -- what is to be started
+    # -- steps to start
 
     def _blockers(self, fire: Sequence[str]) -> StepBlockers:
-        """Asks only for what can matter to these steps."""
+        """Return the blockers of these steps. Looks up only what can affect them."""
         steps = [self._plan.steps[name] for name in fire]
         if not steps:
             return StepBlockers()
@@ -149,11 +150,11 @@ class SettlementBuilder:
         )
 
     def _block_reason(self, name: str, blockers: StepBlockers) -> str:
-        """Why a step that could start does not; empty when it does."""
+        """Return why a step cannot start. Empty: it can."""
         step = self._plan.steps[name]
         if name in blockers.paused:
             return "paused"
-        # A job that was created after the execution had begun is not one of its jobs.
+        # A job that was created after the execution was opened is not one of its jobs.
         if step.job is not None and (step.job in blockers.deleted or step.job not in self._body.jobs):
             return "removed"
         if step.job is not None and step.job in blockers.disabled:
@@ -162,7 +163,7 @@ class SettlementBuilder:
         return "overlap" if is_busy else ""
 
     def _start(self, names: Sequence[str]) -> dict[str, Resolved]:
-        """Make the runs of these steps. Returns those that have failed because a template leads nowhere."""
+        """Make the runs of these steps. Return the steps that failed because a template has no value."""
         sources = self._sources(names)
         failed: dict[str, Resolved] = {}
         for name in names:
@@ -204,13 +205,13 @@ class SettlementBuilder:
         return step_definition_id(tree.job_id, tree.version, tree.revision, step.name)
 
     def _due_at(self, step: Step) -> Instant:
-        """An approval is due when its time is up: until then it only waits for an answer."""
+        """Return when a step is due. An approval is due when its timeout ends: until then it waits for an answer."""
         if step.approval is None:
             return self._now
         return LATEST if step.approval.timeout is None else later(self._now, step.approval.timeout)
 
     def _sources(self, names: Sequence[str]) -> Mapping[str, Any]:
-        """What templates of these steps may name."""
+        """Return the data that templates of these steps may refer to."""
         tree = self._tree
         named = {
             reference.name
@@ -231,7 +232,7 @@ class SettlementBuilder:
         }
 
     def _step_source(self, name: str, output: StepOutput) -> dict[str, Any]:
-        """A step that has resolved in this very decision has its result here and not in what was read."""
+        """Return the data of a step for templates. The result of a step that has just resolved is not stored yet."""
         state = self.changed.get(name)
         return {
             "output": decode_payload(output.run_output.output),
@@ -240,7 +241,7 @@ class SettlementBuilder:
             "run_id": output.run_id,
         }
 
-    # -- what is saved
+    # -- the settlement
 
     @property
     def open(self) -> int:
@@ -252,7 +253,7 @@ class SettlementBuilder:
         return Settlement(tree, note_ids(notes), runs, self.changed, tuple(self._cancels), self.ended())
 
     def ended(self) -> Ended | None:
-        """How the execution has ended; None while steps are unresolved."""
+        """Return how the execution has ended, or None while steps are unresolved."""
         if self.open:
             return None
         if self._tree.cancel_at is not None:

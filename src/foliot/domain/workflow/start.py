@@ -1,4 +1,4 @@
-"""What an execution begins with: a version, parameters, and, where it repeats another one, from where."""
+"""The start of an execution: its version and parameters, and, in a rerun, which steps run again."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -12,37 +12,37 @@ from foliot.errors import InvalidRun, shortened, suggest
 
 
 class ExecutionStart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Stored with the run of the execution, among what was given for this run alone."""
+    """How an execution starts. Stored in the overrides of its run."""
 
     version: int
     rerun_of: RunId | None = None
-    """The execution whose results are kept, as far as the next two leave them."""
+    """The execution that this one repeats. Steps that do not run again keep their results."""
     steps: tuple[str, ...] = ()
-    """Run again, with all that comes after them."""
+    """Steps to run again, with all steps after them."""
     marked: tuple[str, ...] = ()
-    """Count as successes; what comes after them is run again."""
+    """Steps that count as successes. All steps after them run again."""
     carried: dict[str, CarriedOutput] = {}
-    """What the other steps left behind, where somebody may ask for it."""
+    """The outputs of kept steps that other steps use."""
     user_id: str | None = None
     idempotency_key: str | None = None
-    """What a launcher was given."""
+    """The key that the caller of a launcher gave."""
 
     @classmethod
     def read(cls, overrides: bytes | None, spec: Mapping[str, Any]) -> "ExecutionStart":
-        """What the run says, else the version that the workflow has when it starts."""
+        """Return the start in the overrides of a run. Without a version, that of the workflow's current definition."""
         given = {} if overrides is None else msgspec.json.decode(overrides).get("start", {})
         return msgspec.convert({"version": spec["version"], **given}, cls)
 
 
 class StartInput(msgspec.Struct, frozen=True):
-    """What people are shown of it, also for the run of a job that is no workflow."""
+    """The part of the start that is shown, for runs of workflows and of jobs."""
 
     user_id: str | None = None
     idempotency_key: str | None = None
 
     @classmethod
     def read(cls, overrides: bytes | None) -> "StartInput":
-        """What was given for a run. What cannot be read tells nothing."""
+        """Return the start input in the overrides of a run. Overrides that cannot be read yield none."""
         try:
             return NO_START_INPUT if overrides is None else msgspec.json.decode(overrides, type=_Given).start
         except msgspec.MsgspecError:
@@ -57,13 +57,13 @@ class _Given(msgspec.Struct):
 
 
 def read_params(spec: WorkflowSpec, given: Any) -> dict[str, Any]:
-    """The parameters of an execution: the defaults with what was given laid over them."""
+    """Return the parameters of an execution: the given ones and defaults for the others."""
     if given is None:
         return spec.params
     if not isinstance(given, dict):
         raise InvalidRun(
-            f"parameters are named values, not {type(given).__name__}",
-            hint=f"Give an object with: {_named(spec) or 'nothing, there are none'}.",
+            f"parameters must be an object, not {type(given).__name__}",
+            hint=f"The workflow has these parameters: {_named(spec) or 'none'}.",
             field="payload",
         )
     for name in given:

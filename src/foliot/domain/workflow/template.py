@@ -1,17 +1,17 @@
-"""Data from elsewhere in what a step is given: `{{ steps.extract.output.path }}`.
+"""Templates: references to data in the fields of a step, such as `{{ steps.extract.output.path }}`.
 
     params.NAME...              a parameter of the execution
-    steps.NAME.output...        what an earlier step gave back, or a part of it
+    steps.NAME.output...        the output of an earlier step, or a part of it
     steps.NAME.result | exit_code | run_id
     execution.id | scheduled_for | workflow | version
 
-A name that has dots, or anything else that would not be read as one, stands in brackets and quotes, either kind:
+A name with dots or other special characters is written in brackets and quotes of either kind:
 `steps["load.eu"].output['file name']`.
 
-A text that is one template becomes the value itself, with its type; inside a longer text it becomes text. There are
-no expressions, filters or loops, and what a template yields is never read again: data stays data. Templates may stand
-in a step's payload, in variables, headers, bodies and prompts, and not in a command: what a shell would read as its own
-text comes in through a variable.
+A text that consists of one template becomes the value itself, with its type; in a longer text the value is inserted as
+text. There are no expressions, filters or loops, and inserted values are not parsed again. Templates are allowed in a
+step's payload, in environment variables, headers, bodies and prompts, but not in a command: a command must read such
+data from an environment variable, so that the shell does not execute it.
 """
 
 import re
@@ -34,7 +34,7 @@ EXECUTION_FIELDS: Final = ("id", "scheduled_for", "workflow", "version")
 
 
 class Reference(NamedTuple):
-    """What one template names: `steps` `extract` `output` `path`."""
+    """The reference in one template: `steps` `extract` `output` `path`."""
 
     source: str
     name: str
@@ -54,13 +54,13 @@ def has_template(value: Any) -> bool:
 
 
 def references(value: Any) -> Iterator[tuple[str, Reference | None]]:
-    """Every template in a value with what it names; None where it cannot be read."""
+    """Yield the text of every template in a value with its reference. None: the text is not a valid reference."""
     for text in _texts(value):
         yield from ((found, Reference.read(found)) for found in _TEMPLATE.findall(text))
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a value, however deep."""
+    """Yield every text in a value, at any depth."""
     match value:
         case str():
             yield value
@@ -73,7 +73,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _unclosed(value: Any) -> Iterator[str]:
-    """What looks like the beginning of a template and has no end."""
+    """Yield each template that is opened but not closed."""
     for text in _texts(value):
         _, opening, rest = _TEMPLATE.sub("", text).partition("{{")
         if opening:
@@ -83,18 +83,18 @@ def _unclosed(value: Any) -> Iterator[str]:
 def problems_of(
     value: Any, *, is_before: Callable[[str], bool], steps: Collection[str], params: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    """What is wrong with the templates of a step, given which steps come before it."""
+    """Yield the problems of the templates of a step. `is_before` returns whether a step comes before this one."""
     earlier = _Earlier(is_before, steps)
     for text in _unclosed(value):
-        yield Problem.error(f"{text[:100]}: it is never closed", "Write }} behind it.")
+        yield Problem.error(f"{text[:100]}: the template is not closed", "Add }} at its end.")
     for text, reference in references(value):
-        found = _unreadable() if reference is None else _problem(reference, earlier, params)
+        found = _invalid() if reference is None else _problem(reference, earlier, params)
         if found is not None:
             yield found._replace(message=f"{{{{{text[:100]}}}}}: {found.message}")
 
 
 def render(value: Any, sources: Mapping[str, Any]) -> Any:
-    """The value with every template replaced. InvalidRun when one leads nowhere."""
+    """Return the value with every template replaced. Raise InvalidRun if a template has no value."""
     match value:
         case str():
             return _render_text(value, sources)
@@ -107,7 +107,7 @@ def render(value: Any, sources: Mapping[str, Any]) -> Any:
 
 
 def render_texts(value: Any, sources: Mapping[str, Any]) -> Any:
-    """The same for what can only be text: variables, headers, bodies, prompts."""
+    """Return fields that must be text, such as variables, headers, bodies and prompts, with templates replaced."""
     if isinstance(value, dict):
         return {name: render_texts(item, sources) for name, item in value.items()}
     return _as_text(render(value, sources))
@@ -125,8 +125,8 @@ def _value(text: str, sources: Mapping[str, Any]) -> Any:
     found = MISSING if reference is None else follow(sources, (reference.source, reference.name, *reference.rest))
     if found is MISSING:
         raise InvalidRun(
-            f"{{{{{text[:100]}}}}} leads to nothing",
-            hint="Look at what the step before gave back: foliot show RUN.",
+            f"{{{{{text[:100]}}}}} has no value",
+            hint="Look at the output of the earlier step: foliot show RUN.",
             field="payload",
         )
     return found
@@ -136,18 +136,18 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _unreadable() -> Problem:
-    return Problem.error("it names nothing", f"Write it as source.name, with a source out of {', '.join(SOURCES)}.")
+def _invalid() -> Problem:
+    return Problem.error("not a valid reference", f"Write source.name, where source is one of {', '.join(SOURCES)}.")
 
 
 class _Earlier(NamedTuple):
-    """The steps that come before the one that is looked at."""
+    """The steps that come before the checked one."""
 
     is_before: Callable[[str], bool]
     steps: Collection[str]
 
     def suggestion(self, reference: Reference) -> str:
-        otherwise = "Name one that does, or let this step come after it."
+        otherwise = "Name an earlier step, or let this step come after it."
         close = suggest(reference.name, filter(self.is_before, self.steps), otherwise=otherwise)
         return self.quoted(reference) or close
 
@@ -163,29 +163,29 @@ def _problem(reference: Reference, earlier: _Earlier, params: Mapping[str, Any])
         case "steps" if not earlier.is_before(name):
             return Problem.error(f'step "{name}" does not come before this one', earlier.suggestion(reference))
         case "steps" if rest[:1] not in _STEP_PATHS:
-            hint = earlier.quoted(reference) or "Name one of these, or a part of the output."
+            hint = earlier.quoted(reference) or "Use one of these, or a part of the output."
             return Problem.error(f"a step has {', '.join(STEP_FIELDS)}", hint)
         case "execution" if name not in EXECUTION_FIELDS or rest:
-            return Problem.error(f"an execution has {', '.join(EXECUTION_FIELDS)}", "Name one of these.")
+            return Problem.error(f"an execution has {', '.join(EXECUTION_FIELDS)}", "Use one of these.")
         case "params" | "steps" | "execution":
             return None
     hint = suggest(source, SOURCES, otherwise="Begin with one of these.")
-    return Problem.error(f'"{source}" is none of {", ".join(SOURCES)}', hint)
+    return Problem.error(f'"{source}" is not one of {", ".join(SOURCES)}', hint)
 
 
 def _named(reference: Reference, params: Mapping[str, Any]) -> str:
-    """Which parameter was probably meant, or which there are."""
+    """Return a hint with the closest parameter, or with all parameters."""
     there_are = (
         f"There are: {shortened(', '.join(list(params)[:20]), 400)}."
         if params
-        else "The workflow has none: give it params."
+        else "The workflow has no parameters: define them in params."
     )
     return _quoted(reference, params) or suggest(reference.name, params, otherwise=there_are)
 
 
 def _quoted(reference: Reference, names: Iterable[str]) -> str:
-    """What to write instead where dots that belong to a name were read as steps of a path; empty if none do."""
+    """Return a hint to quote a name with dots, if the reference contains one. Empty: it does not."""
     path = (reference.name, *reference.rest)
     dotted = {".".join(path[:end]) for end in range(2, len(path) + 1)}
     found = next((name for name in names if name in dotted), None)
-    return "" if found is None else f'A name with dots is quoted: {reference.source}["{found}"].'
+    return "" if found is None else f'Quote a name with dots: {reference.source}["{found}"].'

@@ -7,7 +7,7 @@ the same time: a ledger with findings is read a second time, and only findings t
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from foliot.domain.audit import Account, Fault, Finding, Judge, Launched, Page
+from foliot.domain.audit import AuditInput, Fault, Finding, LaunchedRun, LedgerCheck, Page
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import LATEST, Instant
 from foliot.domain.run.run import Run
@@ -128,7 +128,7 @@ async def _check(storage: Storage, snapshot: _Snapshot | _UnreadableLedger, sinc
         return Report(schedule.id, 0, [Finding(Fault.WRONG_RULE, schedule.created_at, schedule.settled_until, 1)])
     try:
         judge = await _judge(storage, snapshot, since)
-        return Report(schedule.id, judge.ticks, judge.verdict())
+        return Report(schedule.id, judge.ticks, judge.findings())
     except (RowUnreadable, InvalidInput, ValueError) as error:
         return Report(schedule.id, 0, [_unreadable(error, since, schedule.settled_until)])
 
@@ -139,20 +139,20 @@ def _unreadable(error: Exception, first: Instant, last: Instant) -> Finding:
     return Finding(Fault.UNREADABLE, first, last, 1, run_id, fact)
 
 
-async def _judge(storage: Storage, snapshot: _Snapshot, since: Instant) -> Judge:
+async def _judge(storage: Storage, snapshot: _Snapshot, since: Instant) -> LedgerCheck:
     """Return a judge that has read the whole ledger and its runs."""
     account = await _account(storage, snapshot, since)
     uid = account.schedule.uid
-    judge = Judge(account, await storage.queries.shared_runs(uid, after=account.after))
+    judge = LedgerCheck(account, await storage.queries.shared_runs(uid, after=account.after))
     async for runs in _runs(storage, account):
         launched = [_launched(run) for run in runs]
-        judge.see_runs(launched, await _rows_of(storage, uid, launched))
+        judge.read_runs(launched, await _rows_of(storage, uid, launched))
     async for ticks in _pages(storage, uid, account.after):
         judge.read(await _page_of(storage, uid, ticks))
     return judge
 
 
-async def _account(storage: Storage, snapshot: _Snapshot, since: Instant) -> Account:
+async def _account(storage: Storage, snapshot: _Snapshot, since: Instant) -> AuditInput:
     ledger, now = snapshot
     schedule, deleted_at, revisions, pauses, planned = ledger
     after = Instant(max(since, (schedule.ledger_from or 0) - 1))
@@ -161,7 +161,7 @@ async def _account(storage: Storage, snapshot: _Snapshot, since: Instant) -> Acc
         after = Instant(row.scheduled_for - 1)
     timetable = Timetable(schedule.id, revisions, pauses)
     has_older = await _has_older(storage, ledger, since)
-    return Account(schedule, deleted_at, timetable, planned, after, now, has_older)
+    return AuditInput(schedule, deleted_at, timetable, planned, after, now, has_older)
 
 
 async def _row_across(storage: Storage, uid: ScheduleUid, moment: Instant) -> TickRecord | None:
@@ -187,7 +187,7 @@ async def _page_of(storage: Storage, uid: ScheduleUid, ticks: Sequence[TickRecor
     first, last = ticks[0].scheduled_for, ticks[-1].scheduled_for
     keys = await storage.queries.tick_keys(uid, after=Instant(first - 1), until=last, limit=len(ticks))
     named = [tick.run_id for tick in ticks if tick.run_id is not None]
-    runs: dict[RunId, Launched] = {}
+    runs: dict[RunId, LaunchedRun] = {}
     for start in range(0, len(named), _RUNS):
         found = await storage.queries.get_runs(named[start : start + _RUNS])
         runs |= {run_id: _launched(run) for run_id, run in found.items()}
@@ -203,7 +203,7 @@ async def _has_older(storage: Storage, ledger: ScheduleLedger, since: Instant) -
     return any(row.until < begins for row in rows)
 
 
-async def _runs(storage: Storage, account: Account) -> AsyncIterator[list[Run]]:
+async def _runs(storage: Storage, account: AuditInput) -> AsyncIterator[list[Run]]:
     """Yield the runs of the schedule in the checked period, newest first, and up to `_OLDER` older ones."""
     oldest = account.after - max(revision.spec.early for revision in account.timetable.revisions)
     older = _OLDER
@@ -227,7 +227,7 @@ def _within(runs: Iterable[Run], oldest: int, older: int) -> list[Run]:
     return kept
 
 
-async def _rows_of(storage: Storage, uid: ScheduleUid, runs: Collection[Launched]) -> dict[Instant, TickRecord]:
+async def _rows_of(storage: Storage, uid: ScheduleUid, runs: Collection[LaunchedRun]) -> dict[Instant, TickRecord]:
     """Return the rows that begin at the planned times of these runs. Other rows may be among them.
 
     The planned times are mostly consecutive, so that one read finds the rows of many.
@@ -244,5 +244,5 @@ async def _rows_of(storage: Storage, uid: ScheduleUid, runs: Collection[Launched
     return rows
 
 
-def _launched(run: Run) -> Launched:
-    return Launched(run.id, run.job_id, run.tick, run.finished_at, run.unreadable is None)
+def _launched(run: Run) -> LaunchedRun:
+    return LaunchedRun(run.id, run.job_id, run.tick, run.finished_at, run.unreadable is None)

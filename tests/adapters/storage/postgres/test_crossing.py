@@ -12,8 +12,8 @@ from foliot.domain.gate.decision import End
 from foliot.domain.instant import DAY, HOUR, LATEST, MINUTE, Instant, Millis
 from foliot.domain.run.run import Status
 from foliot.testing.builders import LEASE, REPORT, a_chunk, a_run, a_worker, every, retention, some_runs, succeeded
-from foliot.testing.conformance.storage.passages import ETL, an_opening
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import ETL, an_opening
 from tests.adapters.storage.postgres.waiting import blocked
 
 _SOON = 8

@@ -1,7 +1,7 @@
-"""What a job of each kind says: the part of a definition that only its runner understands.
+"""The kinds of jobs: the part of a definition that is read by the runner of its kind.
 
-A kind is a struct with the fields of its specification. It is checked when the job is defined, not when it first
-runs: a runner reads what has been checked.
+A kind is a struct with the fields of its specification. A specification is checked when the job is defined, not when
+it first runs.
 """
 
 from collections.abc import Mapping
@@ -27,19 +27,20 @@ KINDS: Final[Mapping[str, type[Struct]]] = {
 }
 ALIASES: Final[Mapping[str, str]] = {"claude": "agent"}
 TIMEOUTS: Final[Mapping[str, Millis]] = {"http": Millis(30 * SECOND)}
-"""How long an attempt may take where its job does not say; kinds that are not here have no limit."""
+"""The default timeout of an attempt. Kinds that are not listed have none."""
 
 
 def check_spec(kind: str, spec: Mapping[str, Any]) -> None:
-    """Refuse a specification that the runner of its kind could not carry out. Other kinds check their own."""
+    """Raise InvalidJob if the runner of the kind could not execute the specification. Kinds that are not listed in
+    `KINDS` are not checked."""
     if kind not in KINDS:
         return
     known = read_spec(KINDS[kind], spec)
     if isinstance(known, ProcessSpec):
         for name in spec:
             if name != "stdin" and _has_nul(spec[name]):
-                hint = "Leave it out: nothing behind it would reach the process."
-                raise InvalidJob(f"{name} holds the character NUL", hint=hint, field=name)
+                hint = "Remove it: a process cannot receive text with NUL characters."
+                raise InvalidJob(f"{name} contains a NUL character", hint=hint, field=name)
 
 
 def _has_nul(value: Any) -> bool:
@@ -50,16 +51,16 @@ def _has_nul(value: Any) -> bool:
 
 
 def read_spec(kind: type[Spec], spec: Mapping[str, Any]) -> Spec:
-    """Read a specification, or refuse it with InvalidJob."""
+    """Return a specification as a struct of its kind. Raise InvalidJob if it is not valid."""
     try:
         return convert(spec, kind)
     except ValidationError as error:
-        hint = f"What such a job can say: {', '.join(kind.__struct_fields__)}."
-        raise InvalidJob(f"this is no {name_of(kind)} job: {shortened(str(error))}", hint=hint, field="spec") from None
+        hint = f"Its fields are: {', '.join(kind.__struct_fields__)}."
+        raise InvalidJob(f"not a valid {name_of(kind)} job: {shortened(str(error))}", hint=hint, field="spec") from None
     except UnicodeEncodeError:
-        hint = "A lone surrogate has no bytes. Write the character as a whole."
+        hint = "Replace the lone surrogate with a whole character."
         raise InvalidJob(
-            f"this is no {name_of(kind)} job: it holds half a character", hint=hint, field="spec"
+            f"not a valid {name_of(kind)} job: it contains a lone surrogate", hint=hint, field="spec"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""An agent job: a command-line assistant that is given a prompt."""
+"""An agent job: a command-line assistant that gets a prompt."""
 
 import shlex
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ from foliot.domain.secrets import public_text
 
 DEFAULT_CLI: Final = ("claude",)
 ARGS: Final = ("model", "permission_mode", "bare", "extra_args")
-"""The keys of the `args` table of a job file that speak to the assistant."""
+"""The keys of the `args` table of a job file that are options of the assistant."""
 _WORDS: Final = ("cli", "extra_args", "prompt_args")
 _TEXTS: Final = ("model", "permission_mode")
 
 
 class AgentSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an agent job says.
+    """The fields of an agent job.
 
     program  options                                       -p  prompt
     claude   --model M --permission-mode P --bare  extras  -p  "Sum up the week"
@@ -26,21 +26,21 @@ class AgentSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     prompt: Annotated[str, Meta(min_length=1)]
     cli: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
-    """The program and its first arguments; without it, those of the worker."""
+    """The program and its first arguments. None: those of the worker."""
     model: Annotated[str, Meta(min_length=1)] | None = None
     permission_mode: Annotated[str, Meta(min_length=1)] | None = None
     bare: bool = False
     extra_args: tuple[str, ...] = ()
     prompt_args: tuple[str, ...] = ("-p",)
-    """What stands right before the prompt."""
+    """The arguments directly before the prompt."""
 
     def words(self, cli: tuple[str, ...]) -> tuple[str, ...]:
-        """The program and its arguments, the prompt last; `cli` is what the worker has for jobs that name none."""
+        """Return the program and its arguments, the prompt last. `cli` is the worker's default program."""
         return (*self._before_prompt(cli), self._safe_prompt())
 
     def echo(self, cli: tuple[str, ...], written: Mapping[str, Any]) -> str:
-        """The same for a log, which tells no more than what is shown of the job: the prompt does not belong there, and
-        fields that were `written` with variables are told as they were."""
+        """Return the command as logs show it: without the prompt, with secrets masked, and with the fields in `written`
+        as they were written."""
         words = {name: _words(written[name]) for name in _WORDS if name in written}
         texts = {name: str(written[name]) for name in _TEXTS if name in written}
         shown = replace(self, **words, **texts)._before_prompt(cli)
@@ -53,10 +53,10 @@ class AgentSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return (*(self.cli or cli), *model, *mode, *bare, *self.extra_args, *self.prompt_args)
 
     def _safe_prompt(self) -> str:
-        """With a space before a dash: it means the same to the reader, and is no option to the program."""
+        """Return the prompt, with a space before a leading dash, so that the program does not read it as an option."""
         return f" {self.prompt}" if self.prompt.startswith("-") else self.prompt
 
 
 def _words(written: Any) -> tuple[str, ...]:
-    """A list may be written as one text: a variable that stands for all of it."""
+    """Return a list of words. It may be written as one text: a variable that holds the whole list."""
     return (written,) if isinstance(written, str) else tuple(map(str, written))

@@ -1,4 +1,4 @@
-"""An HTTP job: one request, and which answers count as success."""
+"""An HTTP job: one request, and which status codes count as success."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from foliot.domain.secrets import HIDDEN, public_url
 from foliot.errors import InvalidInput, InvalidJob, shown, suggest
 
 OUTPUT_CAP: Final = 32 << 10
-"""Bytes of an answer that are stored, unless the job says otherwise."""
+"""The default number of bytes of a response that are stored."""
 MAX_HEADERS: Final = 100
 MAX_HEADER: Final = 8_000
 
@@ -22,51 +22,56 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _RANGE: Final = re.compile(r"(?P<first>[0-9]{3})(?:\s*-\s*(?P<last>[0-9]{3}))?|(?P<hundred>[1-5])[xX]{2}")
 
-# They say how a message is framed, which is not for a job to decide.
+# These headers determine how a message is framed: Foliot sets them.
 _FRAMING: Final = frozenset({"connection", "content-length", "expect", "host", "keep-alive", "te", "trailer"}) | {
     "transfer-encoding",
     "upgrade",
 }
 
-_NO_REQUEST: Final[Mapping[str, str]] = {
-    "CONNECT": "It opens a tunnel past the guard of outgoing requests. Call the target itself.",
-    "TRACE": "It sends back all headers, secrets among them. Use GET or HEAD to see whether a server answers.",
+_FORBIDDEN_METHODS: Final[Mapping[str, str]] = {
+    "CONNECT": "It opens a tunnel that bypasses the outbound policy. Send the request to the target itself.",
+    "TRACE": "The response contains all headers, including secrets. Use GET or HEAD to test whether a server responds.",
 }
 
 
 class HttpSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an HTTP job says."""
+    """The fields of an HTTP job."""
 
     url: str
     method: str = "GET"
     headers: dict[str, str] = {}
     body: str | None = None
     json: Any = None
-    """A body that is sent as JSON. Without either, the payload of the run is, where the method has a body."""
+    """A body that is sent as JSON. Without `body` and `json`, the payload of the run is sent if the method has a
+    body."""
     expect_status: Annotated[tuple[tuple[int, int], ...], Meta(min_length=1)] = ((200, 299),)
-    """First and last of each range of statuses that count as success."""
+    """First and last of each range of status codes that count as success."""
     follow: bool = True
     max_redirects: Annotated[int, Meta(ge=0, le=MAX_REDIRECTS)] = MAX_REDIRECTS
     verify: bool = True
-    """Whether the certificate of the server must be good."""
+    """Whether the certificate of the server must be valid."""
     output_cap: Annotated[int, Meta(ge=0)] = OUTPUT_CAP
-    """Bytes of the answer to store."""
+    """Bytes of the response to store."""
     output: Literal["none", "text", "json"] = "none"
-    """What of the answer becomes the output of the run."""
+    """How the response becomes the output of the run."""
 
     def __post_init__(self) -> None:
         url = self.target
         if not _TOKEN.fullmatch(self.method):
             raise InvalidJob(
-                f"method {self.method[:32]!a} is not a word", hint="Use one such as GET, POST or PUT.", field="method"
+                f"method {self.method[:32]!a} is not a method name",
+                hint="Use GET, POST or PUT, for example.",
+                field="method",
             )
-        if self.verb in _NO_REQUEST:
-            raise InvalidJob(f"method {self.verb} cannot be used by a job", hint=_NO_REQUEST[self.verb], field="method")
+        if self.verb in _FORBIDDEN_METHODS:
+            raise InvalidJob(
+                f"method {self.verb} cannot be used by a job", hint=_FORBIDDEN_METHODS[self.verb], field="method"
+            )
         _check_headers(self.headers)
         if url.credentials is not None and "authorization" in {name.lower() for name in self.headers}:
             raise InvalidJob(
-                "there are credentials in the url and a header Authorization",
-                hint="Keep one of them.",
+                "credentials in the url and the header Authorization are mutually exclusive",
+                hint="Remove one of them.",
                 field="headers",
             )
         _check_body(self)
@@ -81,7 +86,7 @@ class HttpSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
 
     @property
     def verb(self) -> str:
-        """The method as it is sent."""
+        """The method in upper case, as it is sent."""
         return self.method.upper()
 
     def expects(self, status: int) -> bool:
@@ -89,9 +94,9 @@ class HttpSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
 
 
 def read_command(text: str) -> dict[str, Any]:
-    """The specification that one text stands for: a URL, "METHOD url", or a JSON object with the fields of one.
+    """Return the specification that is written as one text: a URL, "METHOD url", or a JSON object with its fields.
 
-    Only its form is checked here; `HttpSpec` checks what it says.
+    Only the form is checked; `HttpSpec` checks the values.
     """
     text = text.strip()
     if text.startswith("{"):
@@ -102,17 +107,18 @@ def read_command(text: str) -> dict[str, Any]:
         case [method, url] if _TOKEN.fullmatch(method):
             return {"method": method, "url": url}
     raise InvalidJob(
-        f"command {text[:64]!a} is no request",
+        f"command {text[:64]!a} is not a request",
         hint='Write a URL, a method and a URL, or {"method": "POST", "url": "https://..."}.',
         field="command",
     )
 
 
 def read_statuses(value: object) -> list[list[int]]:
-    """First and last of each range of statuses, ascending and apart: from 204, "200-299", "2xx" or a list of them."""
+    """Return first and last of each range of status codes, ascending and disjoint. `value` is 204, "200-299", "2xx" or
+    a list of these."""
     items = value if isinstance(value, list | tuple) else [value]
     if not items:
-        raise _no_status("an empty list")
+        raise _invalid_status("an empty list")
     return _merged(sorted(_read_range(item) for item in items))
 
 
@@ -121,14 +127,14 @@ def show_statuses(ranges: Iterable[tuple[int, int]]) -> str:
 
 
 def show_url(url: Url, written: Mapping[str, object], *, is_first: bool) -> str:
-    """For the log. What a variable stands for may be a secret, and where a redirect leads may repeat it; only the host
-    is told in any case."""
+    """Return the URL as logs show it. If it was written with environment variables, their values may be secrets, and a
+    redirect may repeat them: only the host is always shown."""
     if "url" not in written:
         return url.shown
     if not is_first:
         return f"{url.place}/{HIDDEN}"
-    told = public_url(str(written["url"]))
-    return told if told.startswith(url.place) else f"{told} ({url.place})"
+    public = public_url(str(written["url"]))
+    return public if public.startswith(url.place) else f"{public} ({url.place})"
 
 
 def _read_object(text: str) -> dict[str, Any]:
@@ -144,10 +150,10 @@ def _read_object(text: str) -> dict[str, Any]:
     if not isinstance(given, dict) or "url" not in given:
         raise InvalidJob("the command has no url", hint='Write {"url": "https://..."}.', field="command")
     known = HttpSpec.__struct_fields__
-    strange = next((name for name in given if name not in known), None)
-    if strange is not None:
-        hint = suggest(strange, known, otherwise=f"Use {', '.join(known)}.")
-        raise InvalidJob(f"the command has a field {strange[:64]!a} that does not exist", hint=hint, field="command")
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        hint = suggest(unknown, known, otherwise=f"Use {', '.join(known)}.")
+        raise InvalidJob(f"the command has a field {unknown[:64]!a} that does not exist", hint=hint, field="command")
     if "expect_status" in given:
         given["expect_status"] = read_statuses(given["expect_status"])
     return given
@@ -156,12 +162,12 @@ def _read_object(text: str) -> dict[str, Any]:
 def _read_range(item: object) -> tuple[int, int]:
     found = _RANGE.fullmatch(str(item).strip()) if isinstance(item, int | str) else None
     if found is None:
-        raise _no_status(shown(item))
+        raise _invalid_status(shown(item))
     if found["hundred"]:
         return int(found["hundred"]) * 100, int(found["hundred"]) * 100 + 99
     first, last = int(found["first"]), int(found["last"] or found["first"])
     if not 100 <= first <= last <= 599:
-        raise _no_status(shown(item))
+        raise _invalid_status(shown(item))
     return first, last
 
 
@@ -175,9 +181,9 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> list[list[int]]:
     return merged
 
 
-def _no_status(what: str) -> InvalidJob:
+def _invalid_status(what: str) -> InvalidJob:
     return InvalidJob(
-        f"{what} names no status",
+        f"{what} is not a status code",
         hint='Use 100 to 599: 204, "200-299", "2xx", or a list of these.',
         field="expect_status",
     )
@@ -185,7 +191,7 @@ def _no_status(what: str) -> InvalidJob:
 
 def _check_headers(headers: Mapping[str, str]) -> None:
     if len(headers) > MAX_HEADERS:
-        hint = "Send what belongs together in one header, or in the body."
+        hint = "Combine several values in one header, or send them in the body."
         raise InvalidJob(f"there are {len(headers)} headers, more than {MAX_HEADERS}", hint=hint, field="headers")
     folded = [name.lower() for name in headers]
     for name, value in headers.items():
@@ -195,14 +201,14 @@ def _check_headers(headers: Mapping[str, str]) -> None:
         if name.lower() in _FRAMING or name.lower().startswith(("foliot-", "proxy-")):
             raise InvalidJob(f"header {name} is set by Foliot", hint="Leave it out.", field="headers")
         if folded.count(name.lower()) > 1:
-            hint = "Upper and lower case are the same here: keep one of them."
+            hint = "Header names are not case-sensitive. Remove one of them."
             raise InvalidJob(f"header {name} is given twice", hint=hint, field="headers")
         _check_value(name, value)
 
 
 def _check_value(name: str, value: str) -> None:
     if _CONTROL.search(value) or not _is_text(value):
-        hint = "Write it on one line; a file that was read into it may end with a line break."
+        hint = "Write it on one line. A value read from a file may end with a line break."
         message = f"the value of header {name} contains a line break or control character"
         raise InvalidJob(message, hint=hint, field="headers")
     if len(value) > MAX_HEADER:
@@ -216,9 +222,9 @@ def _check_body(spec: HttpSpec) -> None:
     if spec.body is None:
         return
     if spec.json is not None:
-        raise InvalidJob("both body and json are given", hint="Keep one of them.", field="body")
+        raise InvalidJob("body and json are mutually exclusive", hint="Remove one of them.", field="body")
     if not _is_text(spec.body):
-        hint = "It contains half a character: a lone surrogate has no bytes. Write the character as a whole."
+        hint = "It contains a lone surrogate. Replace it with a whole character."
         raise InvalidJob("the body is not text", hint=hint, field="body")
     if len(spec.body.encode()) > MAX_BYTES:
         hint = "Store it elsewhere and send a reference to it."
@@ -233,7 +239,7 @@ def _check_json(value: Any) -> None:
 
 
 def _is_text(value: str) -> bool:
-    """Whether it can be written as UTF-8 at all."""
+    """Return whether the text can be encoded as UTF-8."""
     try:
         value.encode()
     except UnicodeEncodeError:

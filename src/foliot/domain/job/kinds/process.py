@@ -1,4 +1,4 @@
-"""What every job that runs as a process can say about it."""
+"""The fields of every job that runs as a process."""
 
 from typing import Annotated, Final
 
@@ -7,29 +7,29 @@ from msgspec import Meta, Struct
 from foliot.domain.run.output import OutputMode
 
 GRACE: Final = 2.0
-"""Seconds between TERM and KILL, unless the job says otherwise."""
+"""The default number of seconds between TERM and KILL."""
 OUTPUT_CAP: Final = 4 << 20
-"""Bytes of output that are stored, unless the job says otherwise."""
+"""The default number of bytes of output that are stored."""
 LARGEST: Final = (1 << 63) - 1
-"""What no limit can exceed: the system counts no further."""
+"""The largest limit that the operating system supports."""
 
 Size = Annotated[int, Meta(ge=0, le=LARGEST)]
 VariableName = Annotated[str, Meta(pattern="^[^=\\0]+$")]
 
 
 class ProcessLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the process tree of a run may use. None: what the worker itself may."""
+    """Resource limits of the process tree of a run. None: the limit of the worker itself."""
 
     memory: Annotated[int, Meta(ge=1 << 20, le=LARGEST)] | None = None
-    """Bytes of address space of each process; of the whole tree where a control group can be had."""
+    """Bytes of address space of each process, or of the whole tree where a control group is available."""
     cpu_sec: Annotated[int, Meta(ge=1, le=1 << 32)] | None = None
     """Seconds of processor time of each process."""
     files: Annotated[int, Meta(ge=8, le=1 << 30)] | None = None
     """Open files of each process."""
     processes: Annotated[int, Meta(ge=1, le=1 << 22)] | None = None
-    """Processes and threads of the job's user; of the whole tree where a control group can be had."""
+    """Processes and threads of the job's user, or of the whole tree where a control group is available."""
     file_size: Size | None = None
-    """Bytes of each file that is written."""
+    """Bytes of each written file."""
     core: Size = 0
     """Bytes of a core dump."""
 
@@ -38,14 +38,14 @@ UNLIMITED: Final = ProcessLimits()
 
 
 class ProcessSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where, as whom and within which bounds a process runs."""
+    """The environment, user and limits of a process."""
 
     env: dict[VariableName, str] = {}
     working_dir: Annotated[str, Meta(min_length=1)] | None = None
     stdin: str | None = None
-    """What the process reads; without it, nothing."""
+    """The standard input of the process. None: empty."""
     user: Annotated[str, Meta(min_length=1)] | None = None
-    """Whose rights it has; only a worker that runs as root can give others."""
+    """The user it runs as. Only a worker that runs as root can use another user."""
     umask: Annotated[int, Meta(ge=0, le=0o777)] | None = None
     limits: ProcessLimits = UNLIMITED
     grace: Annotated[float, Meta(ge=0, le=300)] = GRACE
@@ -55,7 +55,7 @@ class ProcessSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
 
 class CommandSpec(ProcessSpec, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a process can say that is a command, and so has nothing to return."""
+    """The fields of a process that is a command and has no return value."""
 
     output: OutputMode = "none"
-    """What of it becomes the output of the run."""
+    """Where the output of the run is read from."""

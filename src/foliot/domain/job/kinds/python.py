@@ -1,4 +1,4 @@
-"""A Python job: a function of the application, called in the worker, or any function, in a process of its own."""
+"""A Python job: a function of the application, called in the worker, or any function, called in a new process."""
 
 from keyword import iskeyword
 from typing import Annotated, Final
@@ -11,12 +11,12 @@ MAX_CALL: Final = 500
 
 
 class PythonSpec(ProcessSpec, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a Python job says. The fields of a process are for `call` alone."""
+    """The fields of a Python job. Those of a process are only for `call`."""
 
     handler: str | None = None
-    """The name under which the application registered the function: it runs in the worker's process."""
+    """The name of a function that the application has registered. It runs in the worker's process."""
     call: Annotated[str, Meta(max_length=MAX_CALL)] | None = None
-    """module:function, looked up in a process of its own."""
+    """module:function, imported and called in a new process."""
 
     def __post_init__(self) -> None:
         if (self.handler is None) == (self.call is None):
@@ -24,13 +24,13 @@ class PythonSpec(ProcessSpec, frozen=True, kw_only=True, forbid_unknown_fields=T
         if self.call is not None:
             _check_call(self.call)
         elif to_builtins(self).keys() != {"handler"}:
-            raise ValueError("a function of the application runs in the worker, which has its own surroundings")
+            raise ValueError("a function of the application runs in the worker and has no process settings of its own")
         if self.stdin is not None:
-            raise ValueError("a function is given a payload, not `stdin`")
+            raise ValueError("a function takes a payload, not `stdin`")
 
 
 def _check_call(call: str) -> None:
-    """Only what an import statement could name: nothing relative, no path, no expression."""
+    """Accept only names that an import statement could use: no relative name, no path, no expression."""
     module, _, function = call.partition(":")
     for name in (*module.split("."), function):
         if not name.isidentifier() or iskeyword(name):

@@ -12,7 +12,7 @@ SHELL: Final = "/bin/sh"
 
 
 class ShellSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a shell job says: a command for the shell, or the arguments of a program without one."""
+    """The fields of a shell job: a command for the shell, or the arguments of a program without a shell."""
 
     command: str | None = None
     argv: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
@@ -23,7 +23,7 @@ class ShellSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         if self.command is not None and not self.command.strip():
             raise ValueError("`command` is empty")
         if self.argv is not None and not self.argv[0]:
-            raise ValueError("`argv` begins with a program")
+            raise ValueError("the first item of `argv` must be a program")
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ class ShellSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def echo(self) -> str:
-        """The same for a log, which tells no more than what is shown of the job."""
+        """The command as logs show it, with secrets masked."""
         if self.argv is not None:
             return shlex.join(map(public_text, self.argv))
         return public_text(self.command or "")

@@ -1,4 +1,4 @@
-"""The judge knows what policies, jitter, retention and backlogs can bring about, and what they cannot."""
+"""The ledger check accepts everything that policies, jitter, retention and backlogs can produce, and nothing else."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from foliot.domain.audit import Account, Fault, Finding, Judge, Launched, Page
+from foliot.domain.audit import AuditInput, Fault, Finding, LaunchedRun, LedgerCheck, Page
 from foliot.domain.ids import JobId, RunId, ScheduleUid
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later
 from foliot.domain.run.run import Tick
@@ -36,13 +36,13 @@ def run_id(minute: int) -> RunId:
     return RunId(f"R{minute:02}")
 
 
-def a_run_of(minute: int, job_id: str = REPORT, *, took: int = SECOND) -> Launched:
+def a_run_of(minute: int, job_id: str = REPORT, *, took: int = SECOND) -> LaunchedRun:
     tick = Tick(UID, NIGHTLY, at(minute), tick_key(NIGHTLY, at(minute)))
-    return Launched(run_id(minute), JobId(job_id), tick, None if took < 0 else later(at(minute), took))
+    return LaunchedRun(run_id(minute), JobId(job_id), tick, None if took < 0 else later(at(minute), took))
 
 
-class StartInput(NamedTuple):
-    """An account with all its rows and runs."""
+class StoredLedger(NamedTuple):
+    """The input of an audit with all its rows and runs."""
 
     schedule: Schedule
     deleted_at: Instant | None
@@ -50,32 +50,32 @@ class StartInput(NamedTuple):
     planned: Sequence[PlannedTick]
     ticks: Sequence[TickRecord]
     keys: Mapping[Instant, str]
-    runs: Mapping[RunId, Launched]
+    runs: Mapping[RunId, LaunchedRun]
     after: Instant
     now: Instant
 
 
-def judge(told: StartInput, size: int = 100) -> list[Finding]:
-    """What is found when it is read in pages of this size."""
-    account = Account(told.schedule, told.deleted_at, told.timetable, told.planned, told.after, told.now)
-    named = Counter(tick.run_id for tick in told.ticks if tick.run_id is not None)
-    judge = Judge(account, [run_id for run_id, times in named.items() if times > 1])
-    rows = {tick.scheduled_for: tick for tick in told.ticks}
-    runs = sorted(told.runs.values(), reverse=True)
+def check(case: StoredLedger, size: int = 100) -> list[Finding]:
+    """Return the findings when rows and runs are read in pages of this size."""
+    audit_input = AuditInput(case.schedule, case.deleted_at, case.timetable, case.planned, case.after, case.now)
+    named = Counter(tick.run_id for tick in case.ticks if tick.run_id is not None)
+    ledger_check = LedgerCheck(audit_input, [run_id for run_id, times in named.items() if times > 1])
+    rows = {tick.scheduled_for: tick for tick in case.ticks}
+    runs = sorted(case.runs.values(), reverse=True)
     for start in range(0, len(runs), size):
-        judge.see_runs(runs[start : start + size], rows)
-    for start in range(0, len(told.ticks), size):
-        ticks = told.ticks[start : start + size]
+        ledger_check.read_runs(runs[start : start + size], rows)
+    for start in range(0, len(case.ticks), size):
+        ticks = case.ticks[start : start + size]
         own = {tick.run_id for tick in ticks}
-        page = Page(ticks, dict(told.keys), {run.id: run for run in runs if run.id in own})
-        judge.read(page)
-    return judge.verdict()
+        page = Page(ticks, dict(case.keys), {run.id: run for run in runs if run.id in own})
+        ledger_check.read(page)
+    return ledger_check.findings()
 
 
-def an_account(
-    *ticks: TickRecord, spec: ScheduleSpec | None = None, runs: list[Launched] | None = None, **fields: Any
-) -> StartInput:
-    """What a scheduler would have left behind after these ticks; each that ran has its run."""
+def a_ledger(
+    *ticks: TickRecord, spec: ScheduleSpec | None = None, runs: list[LaunchedRun] | None = None, **fields: Any
+) -> StoredLedger:
+    """Return the ledger that a scheduler would have written for these ticks, with a run for each tick that ran."""
     spec = spec or every(60, anchor=START)
     settled_until = max([START, *(tick.until for tick in ticks)])
     launched = [tick.scheduled_for for tick in ticks if tick.outcome is TickOutcome.RAN]
@@ -100,22 +100,22 @@ def an_account(
         "after": START,
         "now": settled_until,
     }
-    return StartInput(**{**known, **fields})
+    return StoredLedger(**{**known, **fields})
 
 
-def faults(account: StartInput) -> list[Fault]:
-    return [finding.fault for finding in judge(account)]
+def faults(case: StoredLedger) -> list[Fault]:
+    return [finding.fault for finding in check(case)]
 
 
-def test_what_a_scheduler_left_behind_is_sound() -> None:
-    assert faults(an_account()) == []
-    assert faults(an_account(*(ran(minute) for minute in range(1, 6)))) == []
+def test_a_ledger_written_by_a_scheduler_has_no_findings() -> None:
+    assert faults(a_ledger()) == []
+    assert faults(a_ledger(*(ran(minute) for minute in range(1, 6)))) == []
 
 
-def test_findings_come_in_the_order_of_their_moments() -> None:
+def test_findings_are_in_order_of_their_moments() -> None:
     wrong = [ran(minute)._replace(revision=9, fire_at=START) for minute in (1, 2, 3)]
 
-    findings = judge(an_account(*wrong))
+    findings = check(a_ledger(*wrong))
 
     assert len(findings) == 6
     assert findings == sorted(findings, key=lambda finding: finding.first)
@@ -156,26 +156,26 @@ AGED = {"catchup": Catchup.ALL, "catchup_max_age": HOUR}
         ((TickOutcome.RAN, TickReason.DOWN), {}, False),
     ],
 )
-def test_an_outcome_must_be_one_that_the_policies_give(
+def test_an_outcome_must_be_possible_under_the_policies(
     ending: tuple[TickOutcome, TickReason], policies: dict[str, Any], is_possible: bool
 ) -> None:
-    account = an_account(a_tick(at(1), *ending), spec=every(60, anchor=START, **policies))
+    ledger = a_ledger(a_tick(at(1), *ending), spec=every(60, anchor=START, **policies))
 
-    assert (Fault.IMPOSSIBLE in faults(account)) is not is_possible
+    assert (Fault.IMPOSSIBLE in faults(ledger)) is not is_possible
 
 
 @pytest.mark.parametrize(("ending", "is_possible"), [(MISSED, True), (DISABLED, False), (FAILED, False)])
-def test_only_what_is_counted_can_be_a_range(ending: tuple[TickOutcome, TickReason], is_possible: bool) -> None:
-    account = an_account(a_tick(at(1), *ending, until=at(3), count=3))
+def test_only_counted_outcomes_can_be_a_range(ending: tuple[TickOutcome, TickReason], is_possible: bool) -> None:
+    ledger = a_ledger(a_tick(at(1), *ending, until=at(3), count=3))
 
-    assert faults(account) == ([] if is_possible else [Fault.IMPOSSIBLE])
-
-
-def test_a_tick_may_end_with_its_schedule_and_with_nothing_else() -> None:
-    assert faults(an_account(a_tick(at(1), *DELETED), deleted_at=at(1))) == []
+    assert faults(ledger) == ([] if is_possible else [Fault.IMPOSSIBLE])
 
 
-# -- what a coalesced tick leads to
+def test_only_a_deleted_schedule_has_ticks_cancelled_as_deleted() -> None:
+    assert faults(a_ledger(a_tick(at(1), *DELETED), deleted_at=at(1))) == []
+
+
+# -- targets of coalesced ticks
 
 
 def coalesced(minute: int, into: Instant) -> TickRecord:
@@ -195,44 +195,44 @@ def coalesced(minute: int, into: Instant) -> TickRecord:
         (a_tick(at(2), TickOutcome.SKIPPED, TickReason.PAUSED), False),
     ],
 )
-def test_the_tick_that_a_coalesced_one_leads_to_was_offered(target: TickRecord, is_sound: bool) -> None:
+def test_a_coalesced_tick_must_name_a_tick_that_was_offered(target: TickRecord, is_sound: bool) -> None:
     spec = every(60, anchor=START, catchup=Catchup.ONCE)
 
-    found = faults(an_account(coalesced(1, at(2)), target, ran(3), spec=spec))
+    found = faults(a_ledger(coalesced(1, at(2)), target, ran(3), spec=spec))
 
     assert (Fault.LEADS_NOWHERE not in found) is is_sound
 
 
-def test_the_last_row_of_all_can_be_what_a_coalesced_one_leads_to() -> None:
+def test_a_coalesced_tick_may_name_the_last_row() -> None:
     missed = a_tick(at(2), *MISSED)
 
-    found = faults(an_account(coalesced(1, at(2)), missed, spec=every(60, anchor=START, catchup=Catchup.ONCE)))
+    found = faults(a_ledger(coalesced(1, at(2)), missed, spec=every(60, anchor=START, catchup=Catchup.ONCE)))
 
     assert Fault.LEADS_NOWHERE in found
 
 
 @pytest.mark.proves("T9")
-def test_who_is_behind_may_lead_to_what_is_not_decided_yet() -> None:
-    account = an_account(coalesced(1, at(2)), spec=every(60, anchor=START, catchup=Catchup.ONCE))
-    behind = account._replace(schedule=replace(account.schedule, behind_since=at(9)))
+def test_with_a_backlog_a_coalesced_tick_may_name_an_undecided_moment() -> None:
+    ledger = a_ledger(coalesced(1, at(2)), spec=every(60, anchor=START, catchup=Catchup.ONCE))
+    behind = ledger._replace(schedule=replace(ledger.schedule, behind_since=at(9)))
 
-    assert faults(account) == [Fault.LEADS_NOWHERE]
+    assert faults(ledger) == [Fault.LEADS_NOWHERE]
     assert faults(behind) == []
 
 
-def test_a_coalesced_tick_may_lead_to_one_that_is_planned_still() -> None:
+def test_a_coalesced_tick_may_name_a_planned_tick() -> None:
     spec = every(60, anchor=START, catchup=Catchup.ONCE, catchup_max_age=HOUR)
     rows = (coalesced(1, at(3)), a_tick(at(2), *TOO_OLD), ran(4))
 
-    assert Fault.LEADS_NOWHERE not in faults(an_account(*rows, spec=spec, planned=(PlannedTick(at(3), at(3), 1),)))
+    assert Fault.LEADS_NOWHERE not in faults(a_ledger(*rows, spec=spec, planned=(PlannedTick(at(3), at(3), 1),)))
 
 
 @pytest.mark.proves("T5")
-def test_no_range_goes_on_behind_the_watermark() -> None:
-    account = an_account(a_tick(at(1), TickOutcome.MISSED, TickReason.DOWN, until=at(3), count=3))
-    cut = account._replace(schedule=replace(account.schedule, settled_until=at(2), next_run_at=at(3), wake_at=at(3)))
+def test_a_range_that_ends_after_the_watermark_is_found() -> None:
+    ledger = a_ledger(a_tick(at(1), TickOutcome.MISSED, TickReason.DOWN, until=at(3), count=3))
+    cut = ledger._replace(schedule=replace(ledger.schedule, settled_until=at(2), next_run_at=at(3), wake_at=at(3)))
 
-    assert faults(account) == []
+    assert faults(ledger) == []
     assert faults(cut) == [Fault.BEYOND_WATERMARK]
 
 
@@ -241,23 +241,23 @@ def test_no_range_goes_on_behind_the_watermark() -> None:
 
 @pytest.mark.proves("T14")
 @pytest.mark.parametrize("minute", range(1, 7))
-def test_jitter_brings_no_tick_before_the_schedule_begins(minute: int) -> None:
+def test_jitter_moves_no_tick_before_the_start_of_the_schedule(minute: int) -> None:
     jitter = Millis(20 * SECOND)
     spec = every(60, anchor=START, jitter=jitter, start_at=at(minute))
     offset = int(tick_key(NIGHTLY, at(minute))[:16], 16) % (2 * jitter + 1) - jitter
-    account = an_account(a_tick(at(minute), *DISABLED, fire_at=later(at(minute), max(offset, 0))), spec=spec)
+    ledger = a_ledger(a_tick(at(minute), *DISABLED, fire_at=later(at(minute), max(offset, 0))), spec=spec)
 
-    assert Fault.MISTIMED not in faults(account)
+    assert Fault.MISTIMED not in faults(ledger)
 
 
 @pytest.mark.proves("T14")
-def test_spread_may_plan_a_tick_for_any_later_moment_and_nothing_else_may() -> None:
+def test_only_spread_may_delay_a_tick_beyond_its_jitter() -> None:
     late = PlannedTick(at(1), later(at(1), 7 * SECOND), 1)
 
     for catchup in Catchup:
-        account = an_account(spec=every(60, anchor=START, catchup=catchup), planned=(late,), now=at(2))
-        planned = account._replace(
-            schedule=replace(account.schedule, settled_until=at(1), next_run_at=at(2), wake_at=late.fire_at)
+        ledger = a_ledger(spec=every(60, anchor=START, catchup=catchup), planned=(late,), now=at(2))
+        planned = ledger._replace(
+            schedule=replace(ledger.schedule, settled_until=at(1), next_run_at=at(2), wake_at=late.fire_at)
         )
         assert faults(planned) == ([] if catchup is Catchup.SPREAD else [Fault.MISTIMED])
 
@@ -265,9 +265,9 @@ def test_spread_may_plan_a_tick_for_any_later_moment_and_nothing_else_may() -> N
 @pytest.mark.proves("T7", "T14")
 def test_not_even_spread_plans_a_tick_before_its_moment() -> None:
     early = PlannedTick(at(1), later(at(1), -7 * SECOND), 1)
-    account = an_account(spec=every(60, anchor=START, catchup=Catchup.SPREAD), planned=(early,), now=at(2))
-    planned = account._replace(
-        schedule=replace(account.schedule, settled_until=at(1), next_run_at=at(2), wake_at=early.fire_at)
+    ledger = a_ledger(spec=every(60, anchor=START, catchup=Catchup.SPREAD), planned=(early,), now=at(2))
+    planned = ledger._replace(
+        schedule=replace(ledger.schedule, settled_until=at(1), next_run_at=at(2), wake_at=early.fire_at)
     )
 
     assert faults(planned) == [Fault.MISTIMED]
@@ -280,21 +280,21 @@ def test_a_renamed_schedule_keeps_the_jitter_of_its_first_name() -> None:
     offset = int(tick_key(NIGHTLY, at(1))[:16], 16) % (20 * SECOND + 1)
     tick = a_tick(at(1), *DISABLED, fire_at=later(at(1), offset))
 
-    assert faults(an_account(tick, spec=spec)) == []
-    assert faults(an_account(tick, spec=named)) == [Fault.MISTIMED]
+    assert faults(a_ledger(tick, spec=spec)) == []
+    assert faults(a_ledger(tick, spec=named)) == [Fault.MISTIMED]
 
 
-def test_after_a_rename_a_key_is_compared_with_that_of_the_run() -> None:
+def test_after_a_rename_the_key_of_a_tick_is_compared_with_that_of_its_run() -> None:
     renamed = every(60, anchor=START, seed="before")
     run = a_run_of(1)
     former = {at(1): tick_key(NIGHTLY, at(7))}
     same = run._replace(tick=run.tick and run.tick._replace(key=former[at(1)]))
 
-    assert faults(an_account(ran(1), spec=renamed, keys=former, runs=[same])) == []
-    assert faults(an_account(ran(1), spec=renamed, keys=former, runs=[run])) == [Fault.WRONG_KEY]
+    assert faults(a_ledger(ran(1), spec=renamed, keys=former, runs=[same])) == []
+    assert faults(a_ledger(ran(1), spec=renamed, keys=former, runs=[run])) == [Fault.WRONG_KEY]
 
 
-# -- runs that are gone
+# -- missing runs
 
 
 @pytest.mark.proves("T4", "T12")
@@ -306,33 +306,33 @@ def test_after_a_rename_a_key_is_compared_with_that_of_the_run() -> None:
         ([a_run_of(1), a_run_of(2)], [run_id(3)]),
         ([a_run_of(1)], [run_id(2), run_id(3)]),
         ([], []),
-        # one that took longer than the others, or is under way
+        # an older run that took longer than the others, or is running
         ([a_run_of(1, took=HOUR), a_run_of(3)], []),
         ([a_run_of(1, took=-1)], []),
-        # of another job: nobody knows whose the one between them was
+        # runs of another job: the job of the run between them is not known
         ([a_run_of(1), a_run_of(3, "after:report")], []),
         ([a_run_of(1, "after:report"), a_run_of(3, "after:report")], [run_id(2)]),
-        # older than what is looked at
+        # older than the checked rows
         ([a_run_of(-1), a_run_of(2), a_run_of(3)], [run_id(1)]),
     ],
 )
-def test_a_run_is_missing_where_an_older_one_of_its_job_is_kept(there: list[Launched], gone: list[RunId]) -> None:
-    findings = judge(an_account(ran(1), ran(2), ran(3), runs=there))
+def test_a_run_is_missing_if_an_older_run_of_its_job_is_stored(there: list[LaunchedRun], gone: list[RunId]) -> None:
+    findings = check(a_ledger(ran(1), ran(2), ran(3), runs=there))
 
     assert [finding.run_id for finding in findings] == gone
     assert {finding.fault for finding in findings} <= {Fault.RUN_MISSING}
 
 
-# -- being woken
+# -- wake times
 
 
 def waking(**fields: Any) -> list[Fault]:
-    account = an_account(ran(1))
-    return faults(account._replace(schedule=replace(account.schedule, **fields), now=at(9)))
+    ledger = a_ledger(ran(1))
+    return faults(ledger._replace(schedule=replace(ledger.schedule, **fields), now=at(9)))
 
 
 @pytest.mark.proves("T6")
-def test_a_schedule_is_woken_for_its_next_moment_or_at_once() -> None:
+def test_a_schedule_wakes_for_its_next_moment_or_immediately() -> None:
     late = Instant(at(2) + 1)
 
     assert waking(wake_at=at(2)) == waking(wake_at=at(1)) == []
@@ -341,44 +341,44 @@ def test_a_schedule_is_woken_for_its_next_moment_or_at_once() -> None:
 
 
 @pytest.mark.proves("T9")
-def test_who_is_behind_is_looked_at_again_after_a_tick_of_the_scheduler() -> None:
+def test_a_schedule_with_a_backlog_wakes_after_one_poll_of_the_scheduler() -> None:
     assert waking(wake_at=at(10), behind_since=at(5)) == []
     assert waking(wake_at=Instant(at(10) + 1), behind_since=at(5)) == [Fault.OVERSLEEPS]
     assert waking(wake_at=at(20), behind_since=at(19)) == []
 
 
 @pytest.mark.proves("T6")
-def test_a_schedule_that_fires_early_is_woken_early() -> None:
-    account = an_account(spec=every(60, anchor=at(1), jitter=Millis(10 * SECOND)))
+def test_a_schedule_that_may_fire_early_must_wake_early() -> None:
+    ledger = a_ledger(spec=every(60, anchor=at(1), jitter=Millis(10 * SECOND)))
 
-    assert faults(account) == [Fault.OVERSLEEPS]
-    assert faults(account._replace(schedule=replace(account.schedule, wake_at=Instant(at(1) - 10 * SECOND)))) == []
+    assert faults(ledger) == [Fault.OVERSLEEPS]
+    assert faults(ledger._replace(schedule=replace(ledger.schedule, wake_at=Instant(at(1) - 10 * SECOND)))) == []
 
 
 @pytest.mark.proves("T2")
-def test_a_schedule_that_is_off_with_moments_to_come_is_asleep() -> None:
+def test_a_disabled_schedule_with_planned_moments_is_asleep() -> None:
     assert waking(enabled=False) == waking(wake_at=None) == [Fault.ASLEEP]
 
 
 @pytest.mark.proves("T12")
-def test_no_ledger_begins_after_all_that_is_decided() -> None:
-    account = an_account(after=at(5))
-    beginning = [replace(account.schedule, ledger_from=Instant(START + after)) for after in (1, 2)]
+def test_a_ledger_that_begins_after_the_watermark_is_found() -> None:
+    ledger = a_ledger(after=at(5))
+    beginning = [replace(ledger.schedule, ledger_from=Instant(START + after)) for after in (1, 2)]
 
-    assert [faults(account._replace(schedule=schedule)) for schedule in beginning] == [[], [Fault.WRONG_START]]
+    assert [faults(ledger._replace(schedule=schedule)) for schedule in beginning] == [[], [Fault.WRONG_START]]
 
 
 # -- revisions
 
 
 def ruled_by(*revisions: Revision, **fields: Any) -> list[Fault]:
-    account = an_account(**fields)
-    schedule = replace(account.schedule, revision=revisions[-1])
-    return faults(account._replace(schedule=schedule, timetable=Timetable(NIGHTLY, revisions)))
+    ledger = a_ledger(**fields)
+    schedule = replace(ledger.schedule, revision=revisions[-1])
+    return faults(ledger._replace(schedule=schedule, timetable=Timetable(NIGHTLY, revisions)))
 
 
 @pytest.mark.proves("T15")
-def test_revisions_that_cannot_have_come_about_are_found() -> None:
+def test_impossible_revisions_are_found() -> None:
     spec = every(60, anchor=START)
 
     assert ruled_by(Revision(1, START, spec), Revision(2, at(1), spec), Revision(3, at(1), spec)) == []
@@ -391,19 +391,19 @@ def test_revisions_that_cannot_have_come_about_are_found() -> None:
 @pytest.mark.proves("T15")
 def test_a_range_belongs_to_one_revision() -> None:
     spec = every(60, anchor=START)
-    account = an_account(a_tick(at(1), *MISSED, until=at(4), count=4))
+    ledger = a_ledger(a_tick(at(1), *MISSED, until=at(4), count=4))
     revisions = (Revision(1, START, spec), Revision(2, at(2), spec))
-    edited = replace(account.schedule, revision=revisions[-1])
+    edited = replace(ledger.schedule, revision=revisions[-1])
 
-    assert faults(account._replace(schedule=edited, timetable=Timetable(NIGHTLY, revisions))) == [Fault.OTHER_REVISION]
+    assert faults(ledger._replace(schedule=edited, timetable=Timetable(NIGHTLY, revisions))) == [Fault.OTHER_REVISION]
 
 
 # -- page by page
 
 
 @st.composite
-def confused(draw: st.DrawFn) -> StartInput:
-    """A ledger in which every row says what it likes."""
+def arbitrary_ledgers(draw: st.DrawFn) -> StoredLedger:
+    """A ledger with arbitrary rows."""
     minutes = draw(st.lists(st.integers(1, 30), unique=True, max_size=20).map(sorted))
     rows = [draw(a_row(minute)) for minute in minutes]
     runs = draw(
@@ -412,7 +412,7 @@ def confused(draw: st.DrawFn) -> StartInput:
     spec = every(60, anchor=START, catchup=draw(st.sampled_from(Catchup)))
     known = {run.id: run for run in runs}
     planned = [PlannedTick(at(minute), at(minute), 1) for minute in draw(st.sets(st.integers(1, 33), max_size=3))]
-    return an_account(*rows, spec=spec, runs=[*known.values()], planned=planned)
+    return a_ledger(*rows, spec=spec, runs=[*known.values()], planned=planned)
 
 
 @st.composite
@@ -430,34 +430,34 @@ def a_row(draw: st.DrawFn, minute: int) -> TickRecord:
     )
 
 
-def a_launch(number: int, minute: int, is_led: bool, took: int) -> Launched:
+def a_launch(number: int, minute: int, is_led: bool, took: int) -> LaunchedRun:
     run = a_run_of(minute, "after:report" if is_led else REPORT, took=took * MINUTE)
     return run._replace(id=run_id(number))
 
 
 @pytest.mark.proves("T2", "T3", "T4")
-@given(confused(), st.integers(1, 7))
-def test_how_many_rows_a_page_has_changes_nothing(told: StartInput, size: int) -> None:
-    assert judge(told, size) == judge(told)
+@given(arbitrary_ledgers(), st.integers(1, 7))
+def test_how_many_rows_a_page_has_changes_nothing(case: StoredLedger, size: int) -> None:
+    assert check(case, size) == check(case)
 
 
 @pytest.mark.proves("T4")
-@given(confused())
-def test_who_looks_at_all_runs_at_once_finds_the_same_ones_missing(told: StartInput) -> None:
-    found = [finding.run_id for finding in judge(told) if finding.fault is Fault.RUN_MISSING]
+@given(arbitrary_ledgers())
+def test_who_looks_at_all_runs_at_once_finds_the_same_ones_missing(case: StoredLedger) -> None:
+    found = [finding.run_id for finding in check(case) if finding.fault is Fault.RUN_MISSING]
 
-    assert sorted(map(str, found)) == sorted(missing_by_hand(told))
+    assert sorted(map(str, found)) == sorted(simple_missing_runs(case))
 
 
-def missing_by_hand(told: StartInput) -> list[str]:
-    """Gone, and an older run of the job it must have been of was over before its tick fired."""
-    kept = sorted(run for run in told.runs.values() if run.tick)
-    first = {tick.run_id: tick for tick in reversed(told.ticks) if tick.outcome is TickOutcome.RAN}
+def simple_missing_runs(case: StoredLedger) -> list[str]:
+    """Return the missing runs for which an older run of the same job had ended before the tick fired."""
+    kept = sorted(run for run in case.runs.values() if run.tick)
+    first = {tick.run_id: tick for tick in reversed(case.ticks) if tick.outcome is TickOutcome.RAN}
     missing: list[str] = []
     for name, tick in first.items():
         older = [run for run in kept if run.id < str(name)]
         younger = [run for run in kept if run.id > str(name)]
-        if name in told.runs or not older or (younger and younger[0].job_id != older[-1].job_id):
+        if name in case.runs or not older or (younger and younger[0].job_id != older[-1].job_id):
             continue
         ends = [run.finished_at for run in older if run.job_id == older[-1].job_id and run.finished_at is not None]
         if any(end <= tick.fire_at for end in ends):
