@@ -100,7 +100,7 @@ QUERIES: Final = (
     alone(
         "SQLite reads tree by tree, job by job or schedule by schedule, PostgreSQL all of them together.",
         sqlite="busy_keys latest_ending is_expected revision_specs",
-        postgres="states_of_trees paused_in_workflows busy_jobs sights",
+        postgres="states_of_trees paused_in_workflows busy_jobs dependency_states",
     ),
     alone(
         "PostgreSQL reads trees with notes and overdue trees with one statement.", sqlite="noted_trees overdue_trees"

@@ -224,7 +224,7 @@ async def test_who_begins_to_watch_a_job_misses_no_end_that_is_being_saved(
     await connection.execute("COMMIT")
     await watching
 
-    seen = await scene.storage.admission.sights([REPORT], after=Instant(0), until=LATEST)
+    seen = await scene.storage.admission.dependency_states([REPORT], after=Instant(0), until=LATEST)
     assert seen[REPORT].end == End(claim.run_id, Status.SUCCESS, scene.now)
 
 

@@ -62,10 +62,10 @@ class PostgresAdmission:
         work = partial(_pass_gates, passed=passed, postponed=postponed, at=at)
         return await self._admitter.write("pass_gates", work, at, merge=merge_lists)
 
-    async def sights(
+    async def dependency_states(
         self, job_ids: Collection[JobId], *, after: Instant, until: Instant
     ) -> dict[JobId, DependencyState]:
-        rows = await self._database.rows("sights", self._project, list(job_ids), after, until, NEWEST_RUNS)
+        rows = await self._database.rows("dependency_states", self._project, list(job_ids), after, until, NEWEST_RUNS)
         seen = {
             JobId(job_id): DependencyState(None if end[0] is None else _end_of(end), is_expected)
             for job_id, *end, is_expected in rows

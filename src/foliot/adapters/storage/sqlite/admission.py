@@ -70,7 +70,7 @@ class SqliteAdmission(Part):
     ) -> list[RunId]:
         return await self._writer.submit("pass_gates", lambda tx: _pass_gates(tx, passed, postponed, tx.now(at)))
 
-    async def sights(
+    async def dependency_states(
         self, job_ids: Collection[JobId], *, after: Instant, until: Instant
     ) -> dict[JobId, DependencyState]:
         def query(session: Session) -> dict[JobId, DependencyState]:

@@ -56,7 +56,7 @@ class DependencyStateContract(Contract):
         end = await ended(scene, "a")
         await ended(scene, "c")
 
-        found = await scene.storage.admission.sights(
+        found = await scene.storage.admission.dependency_states(
             [JobId("a"), JobId("b"), JobId("c")], after=Instant(0), until=scene.now
         )
 
@@ -194,7 +194,9 @@ async def watch(scene: Scene, *job_ids: str) -> None:
 async def sight(
     scene: Scene, job_id: str = REPORT, *, after: Instant | None = None, until: Instant | None = None
 ) -> DependencyState:
-    found = await scene.storage.admission.sights([JobId(job_id)], after=after or Instant(0), until=until or scene.now)
+    found = await scene.storage.admission.dependency_states(
+        [JobId(job_id)], after=after or Instant(0), until=until or scene.now
+    )
     return found[JobId(job_id)]
 
 

@@ -129,8 +129,8 @@ class ExecutionRetentionContract(Contract):
         assert (await scene.prune(retention(runs_age=HOUR))).runs == 1
 
         assert await scene.storage.admission.decisions([run_id]) == {}
-        sights = await scene.storage.admission.sights([REPORT], after=Instant(0), until=scene.now)
-        assert sights == {REPORT: DependencyState(None)}
+        dependency_states = await scene.storage.admission.dependency_states([REPORT], after=Instant(0), until=scene.now)
+        assert dependency_states == {REPORT: DependencyState(None)}
 
 
 async def over(scene: Scene, workflow_id: str = "etl") -> RunId:

@@ -69,7 +69,7 @@ class MissingIdContract(Contract):
             assert await scene.storage.queries.page_runs(RunFilter(schedule_id=ScheduleId(NUL), status=status)) == []
             assert await scene.storage.queries.page_runs(RunFilter(root_id=RunId(NUL), status=status)) == []
         assert await scene.storage.queries.job(nul) is None
-        assert await scene.storage.admission.sights([nul], after=Instant(0), until=scene.now) == {
+        assert await scene.storage.admission.dependency_states([nul], after=Instant(0), until=scene.now) == {
             nul: DependencyState(None)
         }
         assert await scene.storage.admission.latest_end(nul, [Status.SUCCESS], until=scene.now) is None

@@ -151,8 +151,10 @@ class WorkflowContract(Contract):
 
         await deploy(scene, WorkflowSpec(steps=(Step(name="extract", definition=gated),)))
 
-        sights = await scene.storage.admission.sights([REPORT], after=scene.after(-MINUTE), until=scene.now)
-        assert sights[REPORT].end is not None
+        dependency_states = await scene.storage.admission.dependency_states(
+            [REPORT], after=scene.after(-MINUTE), until=scene.now
+        )
+        assert dependency_states[REPORT].end is not None
 
     @pytest.mark.proves("R4-27", "D7")
     async def test_deleting_a_workflow_deletes_its_jobs_and_schedules(self, scene: Scene) -> None:

@@ -233,5 +233,5 @@ async def retry(once: Callable[[], Awaitable[T]], may_repeat: Callable[[BaseExce
                 raise
             waited = time.monotonic() - began
             if waited > _WORTH_A_WARNING:
-                log.warning("storage_tries_again", extra={"after_seconds": round(waited, 1), "error": reason_of(error)})
+                log.warning("storage_retried", extra={"after_seconds": round(waited, 1), "error": reason_of(error)})
         await asyncio.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load, no security

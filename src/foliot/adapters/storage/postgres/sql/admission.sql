@@ -47,7 +47,7 @@ UPDATE foliot.gated SET due_at = new.due_at
 FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS new (run_id, due_at)
 WHERE gated.run_id = new.run_id RETURNING gated.run_id;
 
--- name: sights
+-- name: dependency_states
 -- One look-up for the latest end of each job, and one for its newest runs: a run that is due, or has begun and will be
 -- retried, is expected.
 SELECT asked.job_id, latest.run_id, latest.status, latest.finished_at,

@@ -104,7 +104,7 @@ WHERE project = $1 AND workflow_id = ANY ((SELECT $2::text[])::text[]);
 
 -- name: busy_jobs
 -- Jobs with a run that takes a slot of the job's limit or waits for one, or that is due, or has begun and will be
--- retried (see `sights`).
+-- retried (see `dependency_states`).
 SELECT asked.job_id FROM unnest((SELECT $2::text[]), (SELECT $3::text[])) AS asked (job_id, key)
 WHERE (SELECT true FROM foliot.holds WHERE holds.key = asked.key LIMIT 1)
    OR (SELECT bool_or(newest.finished_at IS NULL
