@@ -1,6 +1,6 @@
-"""Jobs as Python code. Start them with `foliot serve examples.hello:app`; foliot.toml has jobs without any.
+"""Jobs as Python code. Start them with `foliot serve examples.hello:app`; foliot.toml has jobs without code.
 
-Storage is SQLite in ./data, or what the environment variable FOLIOT_STORAGE names.
+The storage is SQLite in ./data, or the database in the environment variable FOLIOT_STORAGE.
 """
 
 import asyncio
@@ -15,15 +15,15 @@ app = Foliot(os.environ.get("FOLIOT_STORAGE", "sqlite:///data/foliot.db"))
 
 @app.job()
 def count_words(text: str) -> int:
-    """A plain function runs in a thread, so that it may take its time."""
+    """Return the number of words. A plain function runs in a thread, so it may block."""
     return len(text.split())
 
 
 @app.job(retries=3, retry_delay=1)
 async def fetch_weather(city: str) -> str:
-    """Fails every other time, as services on the internet do, and is tried again."""
+    """Return the weather. Every second call fails on average and is retried."""
     await asyncio.sleep(0.1)
-    if random.random() < 0.5:  # noqa: S311 - a coin, not a secret
+    if random.random() < 0.5:  # noqa: S311 - not used for security
         raise ConnectionError(f"no answer about {city}")
     return f"{city}: mild, light wind"
 

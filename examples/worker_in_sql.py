@@ -1,10 +1,9 @@
-"""A worker that knows nothing of Foliot but its protocol (docs/reference/protocol.md).
+"""A worker that uses only the protocol of Foliot (docs/reference/protocol.md) and imports nothing of it.
 
-    python worker_in_sql.py foliot.db QUEUE [HOW_MANY]
+    python worker_in_sql.py foliot.db QUEUE [COUNT]
 
-It carries out shell commands of one queue, one at a time, and needs only Python's standard library. TERM lets it give
-back what it has, and stop. It shows what a worker in another language has to do; what is left out is written where it
-is left out.
+It executes shell commands of one queue, one at a time, and needs only Python's standard library. On TERM it gives back
+its run and stops. It shows what a worker in another language has to do; comments say what it leaves out.
 """
 
 import json
@@ -21,9 +20,9 @@ from typing import IO, Any, NamedTuple
 
 LEASE = 60_000
 FOLIOT, SCHEMA, LOG_SCHEMA = 0x466F6C69, 1, 1
-"""Whose file it is, and the versions of the two schemas that this program knows."""
-STEP_OF_PRIORITY = 60_000
-MOST_TRIES = 999_999_999
+"""The application id of the file, and the supported versions of both schemas."""
+PRIORITY_STEP = 60_000
+MAX_ATTEMPTS = 999_999_999
 GRACE = 2
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -43,7 +42,7 @@ PRAGMA application_id = {FOLIOT};
 PRAGMA user_version = {LOG_SCHEMA};
 COMMIT;
 """
-"""The file for logs is made by whoever needs it first."""
+"""Creates the log database. The first program with output to write does this."""
 
 
 def now() -> int:
@@ -65,7 +64,7 @@ class Claimed(NamedTuple):
     attempt: int
     started_at: int
     failures: int
-    """Those before this attempt, and this one, should it fail."""
+    """The number of failed attempts if this one fails too."""
     spec: dict[str, Any]
     options: dict[str, Any]
 
@@ -91,17 +90,17 @@ class Worker:
         self.db = sqlite3.connect(path, isolation_level=None, timeout=30)
         found = [self.db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
         if found != [FOLIOT, SCHEMA]:
-            sys.exit(f"{path} is no database that this program knows")
+            sys.exit(f"{path} is not a database of a supported version")
         self.id, self.is_stopping, self.renewed_at = new_id(), False, since_boot()
 
-    # -- being there
+    # -- registration
 
     def register(self) -> None:
         row = (self.id, "worker_in_sql", json.dumps([self.queue]), 1, now(), now(), BOOT_ID, since_boot() + LEASE)
         self.db.execute("INSERT INTO workers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def stay_alive(self) -> bool:
-        """Renew in time. False: we have expired, and what we hold is somebody else's."""
+    def renew_if_due(self) -> bool:
+        """Renew if it is time. Return False if the worker has expired: its runs may belong to another worker."""
         if since_boot() - self.renewed_at < LEASE / 3:
             return True
         self.renewed_at = since_boot()
@@ -118,14 +117,14 @@ class Worker:
     # -- claiming
 
     def claim(self) -> Claimed | None:
-        """The next run, if there is one. One that counts what cannot be is left out: Foliot would end it."""
+        """Return the next run, or None. A run with invalid attempt numbers is skipped; Foliot would end it."""
         self.db.execute("BEGIN IMMEDIATE")
         alive = "SELECT 1 FROM workers WHERE id = ? AND boot_id = ? AND deadline > ?"
         first = (
             "SELECT q.rank, q.run_id FROM ready q JOIN runs r ON r.id = q.run_id WHERE q.queue = ? "
             "AND r.attempt BETWEEN 0 AND ? AND r.lost BETWEEN 0 AND ? ORDER BY q.rank, q.run_id LIMIT 1"
         )
-        found = self.db.execute(first, (self.queue, MOST_TRIES, MOST_TRIES)).fetchone()
+        found = self.db.execute(first, (self.queue, MAX_ATTEMPTS, MAX_ATTEMPTS)).fetchone()
         if found is None or self.db.execute(alive, (self.id, BOOT_ID, since_boot())).fetchone() is None:
             self.db.execute("ROLLBACK")
             return None
@@ -134,15 +133,15 @@ class Worker:
         [token] = self.db.execute(raised).fetchone()
         claimed = self.read(token, found[1])
         lease = (token, claimed.run_id, self.id, claimed.attempt, claimed.started_at)
-        # The last column, is_bare, may be 1 where the end of the run concerns no other row; 0 is right for every run.
+        # The last column, is_bare, may be 1 if the end of the run affects no other row; 0 is correct for every run.
         self.db.execute("INSERT INTO leases VALUES (?, ?, ?, ?, ?, NULL, 0)", lease)
-        self.tell("runs.started", claimed, claimed.attempt)
+        self.add_event("runs.started", claimed, claimed.attempt)
         self.db.execute("COMMIT")
         return claimed
 
     def read(self, token: int, run_id: str) -> Claimed:
-        """What is to be done: what its job says, and over it what was given for this run alone. A run with a
-        `definition_id`, the step of a workflow, does something else than its job says: this worker does not do it."""
+        """Return what to execute: the definition of the job with the overrides of the run. A run with a
+        `definition_id`, such as a step of a workflow, has another definition, which this worker does not support."""
         about = (
             "SELECT r.attempt + 1, r.lost, r.created_at, r.overrides, j.spec FROM runs r LEFT JOIN jobs j "
             "ON j.project = r.project AND j.id = r.job_id AND r.definition_id IS NULL WHERE r.id = ?"
@@ -151,21 +150,21 @@ class Worker:
         definition, given = json.loads(job or '{"kind": "?"}'), json.loads(overrides or "{}")
         options = {**definition.get("options", {}), **given}
         options["retry"] = {**definition.get("options", {}).get("retry", {}), **given.get("retry", {})}
-        # Only a queue of its own keeps a worker from being given what it cannot carry out: it fails.
+        # A claimed run that this worker cannot execute fails: its queue must contain shell jobs only.
         kind = definition.get("inner_kind") or definition["kind"]
         spec = {**definition.get("spec", {}), **given.get("spec", {})} if kind == "shell" else {}
         return Claimed(token, run_id, attempt, max(now(), created_at), attempt - lost, spec, options)
 
-    # -- carrying out
+    # -- execution
 
-    def carry_out(self, run: Claimed) -> Ended:
-        """What was printed goes into the log, which ends with a line that says so. Left out: the other fields of a
-        command (env, working_dir, limits and so on) and the variables that it is given."""
+    def execute(self, run: Claimed) -> Ended:
+        """Run the command and store its output. Left out: the other fields of a command (env, working_dir, limits and
+        so on) and its environment variables."""
         words = run.spec.get("argv") or ["/bin/sh", "-c", run.spec.get("command", "")]
         if not run.spec:
             return Ended("failed", "handler_missing", "this worker runs shell commands")
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            process = subprocess.Popen(  # noqa: S603 - its duty
+            process = subprocess.Popen(  # noqa: S603 - executing commands is its purpose
                 words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
             )
             ended = self.watch(process, run)
@@ -174,7 +173,7 @@ class Worker:
         return ended
 
     def watch(self, process: "subprocess.Popen[bytes]", run: Claimed) -> Ended:
-        """Wait for its end, and stay alive meanwhile; end it early where there is a reason."""
+        """Wait until the process ends, renewing meanwhile. End it early on cancellation, expiry, timeout or stop."""
         started, timeout = since_boot(), run.options.get("timeout")
         early = None
         while early is None and process.poll() is None:
@@ -182,7 +181,7 @@ class Worker:
             [cancel_at] = self.db.execute("SELECT cancel_at FROM leases WHERE token = ?", (run.token,)).fetchone() or [
                 0
             ]
-            if cancel_at is not None or not self.stay_alive():
+            if cancel_at is not None or not self.renew_if_due():
                 early = CANCELLED if cancel_at else LOST
             elif timeout is not None and since_boot() - started > timeout:
                 early = Ended("timeout", "timeout", f"timeout after {timeout / 1_000:g} s")
@@ -209,7 +208,7 @@ class Worker:
     # -- finishing
 
     def finish(self, run: Claimed, ended: Ended) -> bool:
-        """False when the lease was lost: nothing may be written then."""
+        """Save the outcome. Return False if the lease was lost: then nothing may be written."""
         self.db.execute("BEGIN IMMEDIATE")
         mine = "DELETE FROM leases WHERE token = ? RETURNING cancel_at"
         lease = self.db.execute(mine, (run.token,)).fetchone()
@@ -217,10 +216,10 @@ class Worker:
             self.db.execute("ROLLBACK")
             return False
         retry, once = run.options["retry"], run.options.get("delivery") == "at_most_once"
-        can_end_otherwise = ended.status in ("failed", "timeout") and ended.reason != "handler_missing"
-        is_again = can_end_otherwise and run.failures <= retry.get("retries", 0)
+        is_retryable = ended.status in ("failed", "timeout") and ended.reason != "handler_missing"
+        is_again = is_retryable and run.failures <= retry.get("retries", 0)
         if ended is GIVEN_BACK and once:
-            ended = Ended("failed", "restart", "the worker was stopped, and the job asks for at most one try")
+            ended = Ended("failed", "restart", "the worker was stopped, and the job allows only one attempt")
         if lease[0] is not None and (is_again or ended is GIVEN_BACK):
             ended, is_again = CANCELLED, False
         if ended is GIVEN_BACK:
@@ -233,9 +232,9 @@ class Worker:
         return True
 
     def give_back(self, run: Claimed) -> None:
-        """As if it had never been claimed: its holds stay."""
+        """Put the run back as if it had never been claimed. It keeps its holds."""
         self.put_ready(run)
-        self.tell("runs.ended", run, "scheduled", run.attempt)
+        self.add_event("runs.ended", run, "scheduled", run.attempt)
 
     def repeat(self, run: Claimed, ended: Ended, pause: int) -> None:
         finished_at = max(now(), run.started_at)
@@ -245,21 +244,21 @@ class Worker:
         self.db.execute(record, (run.run_id, *when, ended.status, *how))
         again = "UPDATE runs SET attempt = ?, due_at = ?, reason = ?, exit_code = ?, error = ? WHERE id = ?"
         self.db.execute(again, (run.attempt, finished_at + pause, *how, run.run_id))
-        # Its places are free, its turn on its schedule is not. In `later` also where there is no pause: Foliot releases
-        # it, and lets it ask for its places again.
+        # Free the places of its limits, but not its turn in the schedule. The run goes to `later` even without a delay:
+        # Foliot releases it and assigns places again.
         self.db.execute("DELETE FROM holds WHERE run_id = ? AND key NOT GLOB 'tick:*'", (run.run_id,))
         self.db.execute("INSERT INTO later VALUES (?, ?)", (finished_at + pause, run.run_id))
-        self.tell("runs.ended", run, "scheduled", run.attempt)
+        self.add_event("runs.ended", run, "scheduled", run.attempt)
 
     def end(self, run: Claimed, ended: Ended) -> None:
-        """What the run gave back would go into `outputs`; commands give back nothing here."""
+        """End the run. An output would be inserted into `outputs`; this worker supports none."""
         when = (max(now(), run.started_at), run.started_at, run.attempt)
         self.db.execute(
             "UPDATE runs SET status = ?, reason = ?, error = ?, exit_code = ?, finished_at = ?, started_at = ?, "
             "attempt = ?, worker_id = ?, token = ? WHERE id = ?",
             (*ended, *when, self.id, run.token, run.run_id),
         )
-        # All its places are free; who waits for them is admitted by Foliot, within seconds.
+        # Free all its places. Foliot admits waiting runs within seconds.
         self.db.execute("DELETE FROM holds WHERE run_id = ?", (run.run_id,))
         noted = "INSERT OR IGNORE INTO notes SELECT parent_id, id FROM runs WHERE id = ? AND parent_id IS NOT NULL"
         self.db.execute(noted, (run.run_id,))
@@ -268,20 +267,20 @@ class Worker:
             "JOIN watched w ON w.job_id = r.job_id AND w.project = r.project WHERE r.id = ?",
             (run.run_id,),
         )
-        self.tell("runs.ended", run, ended.status, run.attempt)
+        self.add_event("runs.ended", run, ended.status, run.attempt)
 
     def put_ready(self, run: Claimed) -> None:
         ready = "INSERT INTO ready SELECT queue, due_at - priority * ?, id FROM runs WHERE id = ?"
-        self.db.execute(ready, (STEP_OF_PRIORITY, run.run_id))
+        self.db.execute(ready, (PRIORITY_STEP, run.run_id))
 
-    def tell(self, kind: str, run: Claimed, *facts: object) -> None:
-        """The bell is left out, and nobody listens to it: whoever waits looks every second."""
+    def add_event(self, kind: str, run: Claimed, *facts: object) -> None:
+        """Insert an event. The bell is left out: waiting programs poll every second."""
         items = json.dumps([[run.run_id, *facts]])
         self.db.execute("INSERT INTO events (at, kind, items) VALUES (?, ?, ?)", (now(), kind, items))
 
 
 def pause(retry: dict[str, Any], number: int) -> int:
-    """Milliseconds before the retry of that number."""
+    """Return the delay of that retry in milliseconds."""
     delays = retry.get("delays")
     if delays:
         planned: int = delays[min(number, len(delays)) - 1]
@@ -293,7 +292,7 @@ def pause(retry: dict[str, Any], number: int) -> int:
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """TERM, a moment, KILL, for all that it has started."""
+    """Send TERM, and KILL after the grace period, to the process and its children."""
     os.killpg(process.pid, signal.SIGTERM)
     try:
         process.wait(GRACE)
@@ -302,23 +301,23 @@ def end(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def main(path: str, queue: str, how_many: int) -> None:
+def main(path: str, queue: str, count: int) -> None:
     worker = Worker(path, queue)
     signal.signal(signal.SIGTERM, worker.stop)
     worker.register()
     print("ready", file=sys.stderr, flush=True)
-    while how_many > 0 and not worker.is_stopping:
-        if not worker.stay_alive():
-            sys.exit("this worker has expired")  # one that is to live on registers anew, under another id
+    while count > 0 and not worker.is_stopping:
+        if not worker.renew_if_due():
+            sys.exit("this worker has expired")  # a permanent worker would register again with another id
         run = worker.claim()
         if run is None:
             time.sleep(0.1)
             continue
-        ended = worker.carry_out(run)
+        ended = worker.execute(run)
         is_saved = worker.finish(run, ended)
         word = ended.status if ended.exit_code is None else ended.exit_code
         print(run.run_id, word if is_saved else "lost", flush=True)
-        how_many -= 1
+        count -= 1
     worker.retire()
 
 

@@ -238,13 +238,15 @@ def build_runners(
     launcher: RunLauncher,
     threads: int,
     policy: RunnerPolicy = UNRESTRICTED,
+    *,
+    echo: bool = False,
 ) -> dict[str, Runner]:
-    """Build a runner for each kind of job."""
+    """Build a runner for each kind of job. `echo`: functions in this process print to its own streams as well."""
     handlers = {name: Handler.of(function) for name, function in functions.items()}
     sandbox_policy = policy.sandbox_policy
     isolated = IsolatedCalls(places=policy.places, sandbox_policy=sandbox_policy)
     return {
-        "python": PythonRunner(handlers, threads=threads, isolated=isolated),
+        "python": PythonRunner(handlers, threads=threads, isolated=isolated, echo=echo),
         "shell": ShellRunner(sandbox_policy=sandbox_policy),
         "agent": AgentRunner(sandbox_policy=sandbox_policy),
         "http": HttpRunner(policy.outbound),

@@ -1,4 +1,4 @@
-"""SQLite and PostgreSQL are built alike: a file or query that only one of them has, has its reason here."""
+"""SQLite and PostgreSQL have the same files and queries; the tables below give the reason for each exception."""
 
 import ast
 import re
@@ -28,17 +28,17 @@ def alone(reason: str, *, sqlite: str = "", postgres: str = "") -> Alone:
 
 
 FILES: Final = (
-    alone("A server has backup tools of its own.", sqlite="backup.py"),
+    alone("A PostgreSQL server has its own backup tools.", sqlite="backup.py"),
     alone(
-        "SQLite: blocking connections in threads, one writer that groups commits. PostgreSQL: a pool, many writers.",
+        "SQLite uses blocking connections in threads and one writer that groups commits. PostgreSQL uses a pool.",
         sqlite="database/connection.py database/context.py database/group_commit.py database/reader.py "
         "database/session.py database/writer.py",
         postgres="database/batcher.py database/transaction.py database/values.py",
     ),
-    alone("A server has an address and a clock of its own.", postgres="database/dsn.py database/server_clock.py"),
+    alone("A PostgreSQL server has an address and a clock.", postgres="database/dsn.py database/server_clock.py"),
     alone("Claimed rows stay in PostgreSQL's index until vacuum removes them.", postgres="claim_cursor.py"),
     alone(
-        "The logs of SQLite are in a file of their own.",
+        "SQLite keeps the logs in a separate file, with separate migrations.",
         sqlite="migrations/logs/0001_start.sql migrations/main/0001_start.sql",
         postgres="migrations/0001_start.sql",
     ),
@@ -46,78 +46,103 @@ FILES: Final = (
 
 QUERIES: Final = (
     alone(
-        "Transactions of PostgreSQL run at the same time: they lock rows, and look again after a lost race.",
-        postgres="lock_jobs workflows_that_name lock_jobs_that_name lock_schedules_of_job lock_watched uids_of_ids "
-        "lock_schedules_by_id lock_schedules lock_jobs_of_gated lock_limits lock_trees lock_jobs_of_trees lock_keys "
-        "known_limits existing_runs tree_states retake_keys retake_mark idle_limits forgettable_schedules take_limit",
+        "Transactions of PostgreSQL are concurrent, so it locks rows, and first finds which rows to lock. SQLite has "
+        "one writer, which reads the same rows without a lock.",
+        sqlite="schedules_of_job job_revision capacity versions specs names",
+        postgres="lock_jobs workflows_that_name lock_jobs_that_name lock_schedules_of_job lock_watched "
+        "lock_schedules_by_id lock_schedules lock_jobs_of_gated known_limits lock_limits lock_trees lock_jobs_of_trees "
+        "idle_limits",
     ),
     alone(
-        "The one writer of SQLite reads without a lock, and then writes.",
-        sqlite="schedules_of_job job_revision capacity leader copy_limit remove_limit revision_floor versions",
+        "After a commit with a lost reply, PostgreSQL reads whether it was carried out.",
+        postgres="existing_runs tree_states",
     ),
     alone(
-        "SQLite takes runs from a queue and adds leases one after the other; PostgreSQL in one statement.",
+        "SQLite reads a value, and PostgreSQL uses it inside the statement that writes.", sqlite="leader revision_floor"
+    ),
+    alone(
+        "To rename a limit, PostgreSQL deletes it first, so that no run can begin to wait for it. SQLite copies it.",
+        sqlite="copy_limit remove_limit",
+        postgres="take_limit",
+    ),
+    alone(
+        "SQLite takes runs from a queue and adds leases with several statements, PostgreSQL with one.",
         sqlite="is_alive claim_columns pick_ready pick_named take_ready take_named take_tokens job_revisions "
         "add_leases",
         postgres="living_worker grant_leases claim_runs claim_runs_of_queues claim_named_runs",
     ),
     alone(
-        "PostgreSQL saves plain successes, and a finish with the next claim, in one statement.",
+        "PostgreSQL saves plain successes with one statement, and may claim the next runs with the same one.",
         postgres="success_leases success_rows successes_noted end_bare_successes end_successes exchange_runs",
     ),
     alone(
-        "SQLite reads rows with what belongs to them and then deletes; PostgreSQL deletes and returns both.",
+        "SQLite reads rows, joined with their runs, and then deletes them. PostgreSQL deletes and returns them.",
         sqlite="held_leases runs_of_leases due_runs release_until",
         postgres="take_due",
     ),
     alone(
-        "SQLite handles dedupe keys and marks run by run, PostgreSQL in batches.",
-        sqlite="key_holder take_key mark_candidates",
-        postgres="take_keys taken_keys end_marked",
+        "SQLite reads the holder of one dedupe key, and takes the key with an upsert. PostgreSQL inserts a batch of "
+        "keys, locks those that are taken, and updates the expired ones.",
+        sqlite="key_holder take_key",
+        postgres="take_keys lock_keys taken_keys retake_keys retake_mark",
     ),
     alone(
-        "Punctual firings and plain runs have a fast path, which differs.",
+        "Punctual firings and plain runs have fast paths, which differ.",
         sqlite="newest_run create_punctual_runs add_punctual_ticks hold_punctual_runs ready_punctual_runs",
         postgres="commit_punctual create_plain_runs",
     ),
     alone(
-        "One statement of SQLite reads a due schedule; PostgreSQL adds what few schedules have by further ones.",
+        "SQLite counts runs in flight in `due_schedules`, and reads all pauses and revisions of the few schedules that "
+        "need them. PostgreSQL reads only those of unsettled moments, for all schedules.",
         postgres="count_in_flight pauses_since revisions_since",
     ),
-    alone("PostgreSQL returns these from the lock of the schedules.", sqlite="specs names"),
+    alone("PostgreSQL needs one index look-up per id, written once for two statements.", postgres="uids_of_ids"),
     alone(
-        "SQLite reads tree by tree or job by job, PostgreSQL all at once.",
-        sqlite="noted_trees overdue_trees busy_keys step_runs latest_ending is_expected",
-        postgres="states_of_trees paused_in_workflows busy_jobs sights",
+        "SQLite reads tree by tree, job by job or schedule by schedule, PostgreSQL all of them together.",
+        sqlite="busy_keys latest_ending is_expected revision_specs",
+        postgres="states_of_trees paused_in_workflows busy_jobs dependency_states",
     ),
     alone(
-        "SQLite derives rows from rows that are stored; PostgreSQL gets them as arrays.",
-        sqlite="know_limits ask_places limits_of_runs make_ready newest_schedule begin_revisions revision_specs",
+        "PostgreSQL reads trees with notes and overdue trees with one statement.", sqlite="noted_trees overdue_trees"
     ),
-    alone("SQLite rings only for a run that is due earlier than all others.", sqlite="next_gated"),
-    alone("PostgreSQL locks only the limits of keys that are waited for.", postgres="awaited_keys"),
+    alone("SQLite has a view with the displayed status; PostgreSQL computes it in `get_runs`.", sqlite="step_runs"),
     alone(
-        "SQLite reads the state of a run once; PostgreSQL tries each place that may keep it, because it may move.",
-        sqlite="cancel_candidates waits_for_place leave_later_anywhere leave_ready_anywhere",
+        "SQLite derives rows from stored rows. PostgreSQL receives them as arrays.",
+        sqlite="know_limits request_slots limits_of_runs make_ready newest_schedule begin_revisions",
+    ),
+    alone("SQLite rings for a gated run only if it is due earlier than all others.", sqlite="next_gated"),
+    alone("PostgreSQL locks limits only if a run waits for one of them.", postgres="awaited_keys"),
+    alone(
+        "SQLite reads the state of a run once. In PostgreSQL a run may move meanwhile, so each place is tried.",
+        sqlite="cancel_candidates mark_candidates waits_for_place",
         postgres="leave_waiting leased_runs open_trees run_statuses",
     ),
-    alone("Enqueueing on SQLite reads one job in the caller's thread.", sqlite="get_job"),
-    alone("PostgreSQL asks this inside `end_runs`.", sqlite="is_watching"),
     alone(
-        "SQLite composes the page of runs from filters; PostgreSQL has a prepared statement for each index.",
+        "SQLite finds the place of a run by its rank or due time, so a row that was edited by hand needs a scan.",
+        sqlite="leave_later_anywhere leave_ready_anywhere",
+    ),
+    alone("PostgreSQL ends a batch of marked runs with one statement.", postgres="end_marked"),
+    alone("Enqueueing on SQLite reads one job in the caller's thread.", sqlite="get_job"),
+    alone("PostgreSQL checks this inside `end_runs` and `success_rows`.", sqlite="is_watching"),
+    alone(
+        "SQLite builds the page of runs from filters. PostgreSQL has a prepared statement for each index.",
         sqlite="page_ids of_job of_schedule of_root success rare_status running cancelling scheduled queued "
         "newest_first",
         postgres="page_project page_job known_uids page_schedule page_trouble page_job_trouble page_schedule_trouble "
         "page_live page_parts",
     ),
     alone(
-        "SQLite walks history by row number, job by job; PostgreSQL has one statement for a piece.",
+        "SQLite reads history by row number, job by job and schedule by schedule. PostgreSQL has one statement per "
+        "piece.",
         sqlite="walk_runs next_job count_runs next_workflow count_old_ticks",
-        postgres="old_runs",
+        postgres="old_runs forgettable_schedules",
     ),
-    alone("The logs of SQLite are in a file of their own.", sqlite="walk_chunks unfinished_runs"),
-    alone("PostgreSQL has a clock of its own, and commits events out of order.", postgres="now has_events"),
-    alone("A server's clock may be set back; time since boot is not.", postgres="mark_expired"),
+    alone("SQLite keeps the logs in a separate file, without the runs.", sqlite="walk_chunks unfinished_runs"),
+    alone("PostgreSQL uses the server's clock.", postgres="now"),
+    alone(
+        "In PostgreSQL an event may be committed, but hidden behind an older open transaction.", postgres="has_events"
+    ),
+    alone("The server's clock may be set back. SQLite measures expiry in time since boot.", postgres="mark_expired"),
 )
 
 
@@ -127,7 +152,7 @@ def files_of(database: str) -> set[str]:
 
 
 def queries_of(database: str) -> Mapping[str, list[str]]:
-    """The names of the queries of each .sql file, in order."""
+    """Return the names of the queries of each .sql file, in order."""
     return {file.stem: _NAME.findall(file.read_text()) for file in sorted((STORAGE / database / "sql").glob("*.sql"))}
 
 
@@ -140,11 +165,11 @@ def check_table(table: tuple[Alone, ...], sqlite: set[str], postgres: set[str]) 
     assert postgres - sqlite == {name for row in table for name in row.postgres}
 
 
-def test_both_databases_have_the_same_files() -> None:
+def test_files_of_one_database_only_have_a_reason() -> None:
     check_table(FILES, files_of("sqlite"), files_of("postgres"))
 
 
-def test_both_databases_have_the_same_queries() -> None:
+def test_queries_of_one_database_only_have_a_reason() -> None:
     check_table(QUERIES, all_queries("sqlite"), all_queries("postgres"))
 
 
@@ -171,7 +196,7 @@ def test_queries_of_shared_reads_exist_in_both_databases() -> None:
 
 
 def named_in(file: Path) -> Iterator[str]:
-    """The names in `Query("name", ...)`."""
+    """Yield the names in `Query("name", ...)`."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Query":
             first = node.args[0]
@@ -181,7 +206,7 @@ def named_in(file: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
 @pytest.mark.parametrize(("folder", "allowed"), [("database", {"database"}), ("rows", {"database", "rows"})])
-def test_lower_folders_import_no_file_above_them(database: str, folder: str, allowed: set[str]) -> None:
+def test_database_and_rows_import_no_folder_above_them(database: str, folder: str, allowed: set[str]) -> None:
     package = f"foliot.adapters.storage.{database}"
     modules = read_tree(STORAGE / database / folder).values()
 

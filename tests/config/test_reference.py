@@ -75,7 +75,7 @@ def test_no_alias_is_in_a_table_of_options() -> None:
 
 
 def test_the_page_lists_what_has_no_default_for_all() -> None:
-    listed = re.findall(r"`([a-z_]+)`", text_under("`[defaults]`", PAGE).partition("Not here")[2])
+    listed = re.findall(r"`([a-z_]+)`", text_under("`[defaults]`", PAGE).partition("Not allowed here")[2])
 
     assert listed == not_in_defaults()
 

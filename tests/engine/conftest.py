@@ -1,4 +1,4 @@
-"""What the tests of the engine share: a clock, a storage on it, the duties of one process, and an application."""
+"""Fixtures of the engine tests: a clock, a storage, the duties of one process, and an application."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -24,7 +24,7 @@ def clock() -> VirtualClock:
 
 @pytest.fixture
 def faults() -> Faults:
-    """Trouble at the commits of `storage`, for those who arm it."""
+    """Faults at the commits of `storage`, which a test can arm."""
     return Faults()
 
 
@@ -73,6 +73,6 @@ def town(app: Foliot) -> Town:
 
 @pytest.fixture
 async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
-    """What carries out the work of `app`."""
+    """The inline engine of `app`."""
     async with InlineEngine(app) as engine:
         yield engine

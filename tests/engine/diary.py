@@ -1,4 +1,4 @@
-"""Steps that write down that they ran, and end as the test says."""
+"""Steps that record that they ran, and end as the test sets."""
 
 import asyncio
 from typing import Any
@@ -7,20 +7,20 @@ from foliot import current_run
 
 
 class Diary:
-    """What ran, in order, and how it is to end."""
+    """Records what ran, in order, and controls how steps end."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
         self.seen: list[tuple[str, str | None]] = []
         self.failing: set[str] = set()
         self.held: dict[str, asyncio.Event] = {}
-        """Steps that go on only when they are let go."""
+        """Steps that wait until `let_go`."""
 
     def hold(self, name: str) -> None:
         self.held[name] = asyncio.Event()
 
     async def begun(self, name: str) -> None:
-        """Return when a step has begun: in the real time of a node."""
+        """Wait until a step has begun, in real time."""
         while name not in self.ran:
             await asyncio.sleep(0.01)
 

@@ -1,9 +1,9 @@
-"""Letting what is under way come to rest, without a clock."""
+"""Runs all ready tasks, without a clock."""
 
 import asyncio
 
 
 async def ease(turns: int = 20) -> None:
-    """Give every task that can go on its turn, a few times over."""
+    """Run all ready tasks for a few turns of the event loop."""
     for _ in range(turns):
         await asyncio.sleep(0)

@@ -37,7 +37,7 @@ _entropy = count(1)
 
 
 class Stage:
-    """A runner whose attempts end as the test says: at once with `answer`, or when they are told to."""
+    """A runner whose attempts end with `answer`: immediately, or when the test ends them."""
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
@@ -69,7 +69,7 @@ class Stage:
 
 
 class Rig:
-    """All duties are there to be cranked. The worker lives for ages unless a case is about its death."""
+    """All duties of one process, run round by round. The lease of the worker is long unless a test sets it."""
 
     def __init__(
         self,
@@ -137,12 +137,12 @@ class Rig:
     # -- cranking
 
     async def fire(self, after: Millis | int = 0) -> Millis | None:
-        """Let time pass, then one round of the scheduler."""
+        """Advance the clock, then do one round of the scheduler."""
         self.clock.advance(after)
         return await self.scheduler.round()
 
     async def claim(self) -> None:
-        """One round of the consumer, as a worker that is registered. Trees are opened first."""
+        """Open trees, then do one round of the consumer of a registered worker."""
         await self.open_trees()
         await self.heartbeat.round()
         await self.consumer.round()
@@ -157,7 +157,7 @@ class Rig:
         await opening.finisher.round()
 
     async def save(self) -> None:
-        """What attempts left behind reaches the storage."""
+        """Save logs and outcomes of attempts."""
         await self.logbook.round()
         await ease()
         await self.finisher.round()
@@ -167,12 +167,12 @@ class Rig:
         await self.save()
 
     async def settle(self) -> None:
-        """Trees go on, as far as they can without another attempt."""
+        """Settle trees until another attempt is needed."""
         while await self.coordinator.settler.round() == IMMEDIATELY:
             pass
 
     async def work_off(self, turns: int = 50) -> None:
-        """Everything that can be done without time passing."""
+        """Do everything that needs no advance of the clock."""
         for _ in range(turns):
             await self.dispatcher.round()
             await self.work()
@@ -186,11 +186,11 @@ class Rig:
         return (await self.run(run_id)).status
 
     async def runs(self, only: Callable[[Run], bool] = lambda run: True) -> list[Run]:
-        """All runs, oldest first."""
+        """Return all runs, oldest first."""
         return [run for run in reversed(await self.storage.queries.page_runs(RunFilter(limit=10_000))) if only(run)]
 
     async def planned_times(self) -> list[Instant]:
-        """The planned moments of all runs of schedules, in the order in which the runs were made."""
+        """Return the planned times of all runs of schedules, in order of creation."""
         return [run.tick.scheduled_for for run in await self.runs() if run.tick is not None]
 
     async def stored(self) -> Schedule:
@@ -200,5 +200,5 @@ class Rig:
         return await self.storage.queries.ticks(uid, after=Instant(0), until=LATEST, limit=10_000)
 
     async def outcomes(self, uid: ScheduleUid) -> list[tuple[str, str, int]]:
-        """What the ledger says, row by row: outcome, reason, count."""
+        """Return outcome, reason and count of each ledger row."""
         return [(tick.outcome.value, tick.reason.value, tick.count) for tick in await self.ticks(uid)]

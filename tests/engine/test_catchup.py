@@ -1,4 +1,4 @@
-"""What becomes of ticks that nobody was there to fire."""
+"""Catch-up policies: what happens to ticks missed while no scheduler ran."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from tests.engine.rig import Rig
 
 
 @pytest.mark.proves("R4-40", "R4-48", "T2")
-async def test_none_starts_nothing_for_the_time_that_was_missed(rig: Rig) -> None:
+async def test_catchup_none_starts_no_run_for_missed_ticks(rig: Rig) -> None:
     schedule = await rig.schedule(every(60, catchup=Catchup.NONE))
 
     await rig.fire(10 * MINUTE + 30 * SECOND)
@@ -25,7 +25,7 @@ async def test_none_starts_nothing_for_the_time_that_was_missed(rig: Rig) -> Non
 
 
 @pytest.mark.proves("R4-40")
-async def test_a_tick_that_is_a_little_late_is_not_missed(rig: Rig) -> None:
+async def test_a_tick_within_the_grace_period_is_not_missed(rig: Rig) -> None:
     schedule = await rig.schedule(every(60, catchup=Catchup.NONE))
 
     await rig.fire(MINUTE + 4 * SECOND)
@@ -34,7 +34,7 @@ async def test_a_tick_that_is_a_little_late_is_not_missed(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R4-48")
-async def test_once_runs_the_latest_for_all_that_were_missed(rig: Rig) -> None:
+async def test_catchup_once_runs_the_latest_missed_tick_for_all(rig: Rig) -> None:
     schedule = await rig.schedule(every(60, catchup=Catchup.ONCE))
 
     await rig.fire(10 * MINUTE + 30 * SECOND)
@@ -48,7 +48,7 @@ async def test_once_runs_the_latest_for_all_that_were_missed(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R4-41", "R4-48", "T9")
-async def test_all_fires_each_missed_tick_with_its_own_planned_time(rig: Rig) -> None:
+async def test_catchup_all_fires_each_missed_tick_with_its_planned_time(rig: Rig) -> None:
     await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
 
     await rig.fire(10 * MINUTE)
@@ -57,7 +57,7 @@ async def test_all_fires_each_missed_tick_with_its_own_planned_time(rig: Rig) ->
 
 
 @pytest.mark.proves("T9", "R4-59", "R4-60")
-async def test_a_pass_makes_no_more_runs_than_the_cap_and_loses_none(storage: Storage, clock: VirtualClock) -> None:
+async def test_a_round_creates_at_most_the_cap_of_runs_and_loses_none(storage: Storage, clock: VirtualClock) -> None:
     rig = Rig(storage, clock, scheduler=SchedulerSettings(max_catchup_per_tick=3))
     await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
     made = []
@@ -73,7 +73,7 @@ async def test_a_pass_makes_no_more_runs_than_the_cap_and_loses_none(storage: St
 
 
 @pytest.mark.proves("R4-59", "T2")
-async def test_a_month_of_seconds_is_one_row(rig: Rig) -> None:
+async def test_a_month_of_missed_seconds_is_one_ledger_row(rig: Rig) -> None:
     schedule = await rig.schedule(cron("* * * * * *", catchup=Catchup.NONE))
 
     await rig.fire(30 * DAY)
@@ -84,7 +84,7 @@ async def test_a_month_of_seconds_is_one_row(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R4-42", "R4-48")
-async def test_spread_distributes_missed_ticks_and_keeps_their_keys(rig: Rig) -> None:
+async def test_catchup_spread_distributes_missed_ticks_and_keeps_their_keys(rig: Rig) -> None:
     await rig.schedule(every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW))
     rig.clock.advance(6 * MINUTE + 30 * SECOND)
     started: dict[RunId, int] = {}
@@ -101,7 +101,7 @@ async def test_spread_distributes_missed_ticks_and_keeps_their_keys(rig: Rig) ->
     ]
 
 
-async def test_what_is_older_than_its_age_is_missed(rig: Rig) -> None:
+async def test_a_tick_older_than_the_catchup_age_is_missed(rig: Rig) -> None:
     spec = every(60, catchup=Catchup.ALL, catchup_max_age=Millis(3 * MINUTE), overlap=Overlap.ALLOW)
     schedule = await rig.schedule(spec)
 
@@ -113,7 +113,7 @@ async def test_what_is_older_than_its_age_is_missed(rig: Rig) -> None:
 
 @pytest.mark.proves("T9")
 async def test_catching_up_slowly_never_makes_a_tick_too_old(storage: Storage, clock: VirtualClock) -> None:
-    """The age is judged when the backlog is found: the time spent on it does not count against it."""
+    """The age is checked when the backlog is found, so that a slow catch-up does not make ticks too old."""
     rig = Rig(storage, clock, scheduler=SchedulerSettings(max_catchup_per_tick=1))
     spec = every(60, catchup=Catchup.ALL, catchup_max_age=Millis(HOUR), overlap=Overlap.ALLOW)
     await rig.schedule(spec)
@@ -127,7 +127,9 @@ async def test_catching_up_slowly_never_makes_a_tick_too_old(storage: Storage, c
 
 
 @pytest.mark.proves("R4-48", "R4-50")
-async def test_a_restart_goes_on_where_the_database_stands(rig: Rig, storage: Storage, clock: VirtualClock) -> None:
+async def test_a_restarted_scheduler_continues_from_the_database(
+    rig: Rig, storage: Storage, clock: VirtualClock
+) -> None:
     await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
     await rig.fire(MINUTE)
 

@@ -14,7 +14,7 @@ from tests.engine.rig import Rig, Stage
 
 
 class Chatty(Stage):
-    """As the stage, but says something first, and how much it kept to itself."""
+    """Like Stage, but prints first and reports truncated output."""
 
     async def run(self, attempt: Attempt) -> Success | Failure:
         attempt.log.write("stdout", b"hello\n")
@@ -29,7 +29,7 @@ class Lavish(Stage):
 
 
 async def start(rig: Rig, runner: Stage) -> tuple[Rig, RunId]:
-    """A rig whose only run is carried out by this runner."""
+    """Return a rig whose only run is executed by this runner."""
     chatty = Rig(rig.storage, rig.clock, runners={"chatty": runner})
     await rig.storage.definitions.put_jobs([(JobId("report"), JobSpec(kind="chatty", options=Options()))])
     run_id = await chatty.enqueue()
@@ -55,7 +55,7 @@ async def test_every_end_of_an_attempt_closes_its_log(rig: Rig, answer: Success 
     assert (await rig.status(run_id)).is_terminal
 
 
-async def test_what_the_runner_left_out_is_told(rig: Rig) -> None:
+async def test_the_closing_line_has_the_bytes_that_the_runner_left_out(rig: Rig) -> None:
     chatty, run_id = await start(rig, Lavish())
     await chatty.save()
 
@@ -64,7 +64,7 @@ async def test_what_the_runner_left_out_is_told(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("ending", [Ending.CANCEL, Ending.SHUTDOWN, Ending.TIMEOUT])
-async def test_an_attempt_that_is_ended_closes_its_log_too(rig: Rig, ending: Ending) -> None:
+async def test_an_attempt_that_is_ended_early_closes_its_log(rig: Rig, ending: Ending) -> None:
     runner = Chatty()
     runner.answer = None
     chatty, run_id = await start(rig, runner)
@@ -77,7 +77,7 @@ async def test_an_attempt_that_is_ended_closes_its_log_too(rig: Rig, ending: End
 
 
 @pytest.mark.proves("S10", "L5")
-async def test_an_attempt_whose_lease_is_lost_closes_nothing(rig: Rig) -> None:
+async def test_an_attempt_whose_lease_is_lost_writes_no_closing_line(rig: Rig) -> None:
     runner = Chatty()
     runner.answer = None
     chatty, run_id = await start(rig, runner)
@@ -90,7 +90,7 @@ async def test_an_attempt_whose_lease_is_lost_closes_nothing(rig: Rig) -> None:
     assert await rig.status(run_id) is Status.RUNNING
 
 
-async def test_a_run_that_prints_nothing_writes_nothing(rig: Rig) -> None:
+async def test_a_run_without_output_writes_no_log(rig: Rig) -> None:
     chatty, run_id = await start(rig, Stage())
     await chatty.save()
 

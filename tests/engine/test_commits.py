@@ -29,7 +29,7 @@ from tests.engine.rig import Rig
 Open = Callable[[VirtualClock, Callable[[str], None]], Awaitable[Storage]]
 TRANSITION = {"finish": 1, "settle_trees": 1, "claim": 1}
 JANITOR = {"lead", "prune", "prune_logs"}
-"""What the janitor does once, when a node begins; it may take its time."""
+"""Commits of the janitor when a node starts, which are not counted."""
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -59,7 +59,7 @@ async def test_a_step_that_follows_another_costs_three_commits(open_storage: Ope
 
 
 @pytest.mark.parametrize(("slots", "is_worth_it"), [(1, True), (2, True), (3, False)])
-async def test_a_free_slot_is_worth_a_claim_only_where_none_was_free_before(
+async def test_a_freed_slot_causes_a_claim_only_if_none_was_free_before(
     storage: Storage, clock: VirtualClock, slots: int, is_worth_it: bool
 ) -> None:
     rig = Rig(storage, clock, slots=slots)
@@ -74,7 +74,9 @@ async def test_a_free_slot_is_worth_a_claim_only_where_none_was_free_before(
     assert rig.consumer.wake.is_set() == is_worth_it
 
 
-async def test_a_slot_that_becomes_free_during_a_claim_is_filled_at_once(storage: Storage, clock: VirtualClock) -> None:
+async def test_a_slot_that_becomes_free_during_a_claim_is_filled_immediately(
+    storage: Storage, clock: VirtualClock
+) -> None:
     rig = Rig(storage, clock, slots=2)
     rig.stage.answer = None
     first = await rig.enqueue()
@@ -90,7 +92,7 @@ async def test_a_slot_that_becomes_free_during_a_claim_is_filled_at_once(storage
 
 
 async def _commits(open_storage: Open, *, steps: int) -> list[Counter[str]]:
-    """How often each verb had committed when each step of a chain ran: what beginning and end cost is left out."""
+    """Return the commits by verb at each step of a chain, without those of its beginning and end."""
     passed: Counter[str] = Counter()
     seen: list[Counter[str]] = []
     clock, done = VirtualClock(), asyncio.Event()

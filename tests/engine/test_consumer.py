@@ -1,4 +1,4 @@
-"""Carries out the runs it has claimed: what becomes of them."""
+"""The consumer executes claimed runs and reports their outcomes."""
 
 import logging
 from collections.abc import Callable
@@ -22,7 +22,7 @@ BROKEN = Failure("exit code 1", Reason.EXIT_CODE, exit_code=1)
 
 
 @pytest.mark.proves("R1-01", "R1-30", "R1-18", "R1-52")
-async def test_a_good_end_is_recorded_with_its_output(rig: Rig) -> None:
+async def test_a_success_is_recorded_with_its_output(rig: Rig) -> None:
     rig.stage.answer = Success(b'{"rows":7}', exit_code=0)
     run_id = await rig.enqueue()
 
@@ -33,7 +33,7 @@ async def test_a_good_end_is_recorded_with_its_output(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R1-39")
-async def test_a_run_for_now_needs_no_other_duty(rig: Rig) -> None:
+async def test_a_due_run_needs_only_the_consumer(rig: Rig) -> None:
     run_id = await rig.enqueue()
 
     await rig.claim()
@@ -42,7 +42,7 @@ async def test_a_run_for_now_needs_no_other_duty(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R1-48", "R1-19", "R1-50")
-async def test_an_attempt_is_told_what_was_stored(rig: Rig) -> None:
+async def test_an_attempt_gets_the_stored_payload_and_spec(rig: Rig) -> None:
     await rig.job(spec={"command": "true"})
     payload = {"text": "ünï", "list": [1, 2.5, None], "nested": {"a": True}}
     run_id = await rig.enqueue(payload=msgspec.json.encode(payload))
@@ -55,7 +55,7 @@ async def test_an_attempt_is_told_what_was_stored(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R1-31", "S3", "S9")
-async def test_a_failed_attempt_is_tried_again_after_its_back_off(rig: Rig) -> None:
+async def test_a_failed_attempt_is_retried_after_its_backoff(rig: Rig) -> None:
     await rig.job(retry=Retry(retries=1, base=Millis(30 * SECOND)))
     rig.stage.answer = BROKEN
     run_id = await rig.enqueue()
@@ -73,7 +73,7 @@ async def test_a_failed_attempt_is_tried_again_after_its_back_off(rig: Rig) -> N
 
 
 @pytest.mark.proves("S9", "R1-31")
-async def test_a_retry_that_waits_survives_a_restart(rig: Rig, another: Another, clock: VirtualClock) -> None:
+async def test_a_scheduled_retry_survives_a_restart(rig: Rig, another: Another, clock: VirtualClock) -> None:
     await rig.job(retry=Retry(retries=1, base=Millis(30 * SECOND)))
     rig.stage.answer = BROKEN
     run_id = await rig.enqueue()
@@ -87,7 +87,7 @@ async def test_a_retry_that_waits_survives_a_restart(rig: Rig, another: Another,
 
 
 @pytest.mark.proves("R1-33", "S3")
-async def test_a_run_out_of_retries_has_failed_with_every_attempt_on_record(rig: Rig) -> None:
+async def test_a_run_without_retries_left_fails_with_every_attempt_recorded(rig: Rig) -> None:
     await rig.job(retry=Retry(retries=2, base=Millis(0)))
     rig.stage.answer = BROKEN
     run_id = await rig.enqueue()
@@ -102,7 +102,7 @@ async def test_a_run_out_of_retries_has_failed_with_every_attempt_on_record(rig:
 
 
 @pytest.mark.proves("R1-32")
-async def test_an_error_that_cannot_pass_ends_the_run_at_once(rig: Rig) -> None:
+async def test_a_failure_that_is_not_retryable_ends_the_run(rig: Rig) -> None:
     await rig.job(retry=Retry(retries=5))
     rig.stage.answer = Failure("no such table", Reason.PAYLOAD, retryable=False)
     run_id = await rig.enqueue()
@@ -112,7 +112,7 @@ async def test_an_error_that_cannot_pass_ends_the_run_at_once(rig: Rig) -> None:
     assert await rig.status(run_id) is Status.FAILED
 
 
-async def test_what_a_runner_raises_is_a_failure_with_its_traceback(rig: Rig) -> None:
+async def test_an_exception_of_a_runner_is_a_failure_with_its_traceback(rig: Rig) -> None:
     rig.stage.answer = ZeroDivisionError("by nought")
     run_id = await rig.enqueue()
 
@@ -125,7 +125,7 @@ async def test_what_a_runner_raises_is_a_failure_with_its_traceback(rig: Rig) ->
     assert run.error.endswith("ZeroDivisionError: by nought")
 
 
-async def test_of_a_traceback_that_is_too_long_the_end_is_kept(rig: Rig) -> None:
+async def test_a_long_traceback_keeps_its_end(rig: Rig) -> None:
     rig.stage.answer = ZeroDivisionError("x" * 100_000 + " by nought")
     run_id = await rig.enqueue()
 
@@ -137,7 +137,7 @@ async def test_of_a_traceback_that_is_too_long_the_end_is_kept(rig: Rig) -> None
     assert len(run.error) <= 8_000
 
 
-async def test_what_went_wrong_is_logged_in_one_line_with_the_end_of_its_error(
+async def test_a_failure_is_logged_in_one_line_with_the_end_of_its_error(
     rig: Rig, caplog: pytest.LogCaptureFixture
 ) -> None:
     await rig.job(retry=Retry(retries=1, base=Millis(SECOND)))
@@ -156,7 +156,7 @@ async def test_what_went_wrong_is_logged_in_one_line_with_the_end_of_its_error(
 
 
 @pytest.mark.parametrize("text", ["a lone \udcff surrogate", "a \x00 byte", "x" * 100_000, ""])
-async def test_no_error_text_keeps_an_outcome_from_being_saved(rig: Rig, text: str) -> None:
+async def test_an_outcome_is_saved_whatever_its_error_text_is(rig: Rig, text: str) -> None:
     rig.stage.answer = RuntimeError(text)
     run_id = await rig.enqueue()
 
@@ -166,7 +166,7 @@ async def test_no_error_text_keeps_an_outcome_from_being_saved(rig: Rig, text: s
     assert rig.finisher.backlog == 0
 
 
-async def test_one_outcome_that_cannot_be_saved_does_not_hold_up_the_others(rig: Rig) -> None:
+async def test_an_unstorable_outcome_does_not_stop_the_others(rig: Rig) -> None:
     rig.stage.answer = None
     odd, plain = await rig.enqueue(), await rig.enqueue()
     await rig.claim()
@@ -179,7 +179,7 @@ async def test_one_outcome_that_cannot_be_saved_does_not_hold_up_the_others(rig:
     assert [await rig.status(run_id) for run_id in (odd, plain)] == [Status.FAILED, Status.SUCCESS]
 
 
-async def test_a_job_of_a_kind_nobody_runs_is_a_failure_that_says_so(rig: Rig) -> None:
+async def test_a_job_of_an_unsupported_kind_fails_with_a_message(rig: Rig) -> None:
     await rig.storage.definitions.put_jobs([(JobId("report"), JobSpec(kind="stagee"))])
     run_id = await rig.enqueue()
 
@@ -191,7 +191,7 @@ async def test_a_job_of_a_kind_nobody_runs_is_a_failure_that_says_so(rig: Rig) -
     assert '"stage"' in run.error
 
 
-async def test_a_run_of_a_job_that_is_deleted_fails_at_once_and_says_so(rig: Rig) -> None:
+async def test_a_run_of_a_deleted_job_fails_with_a_message(rig: Rig) -> None:
     ghost = JobId("ghost")
     overrides = msgspec.json.encode({"retry": Retry(retries=3, base=Millis(0))})
     run = NewRun(id=RunId(rig.ids.make(START)), job_id=ghost, due_at=START, options=Options(), overrides=overrides)
@@ -205,7 +205,7 @@ async def test_a_run_of_a_job_that_is_deleted_fails_at_once_and_says_so(rig: Rig
 
 
 @pytest.mark.proves("R1-19")
-async def test_a_change_of_the_job_is_seen_by_the_next_attempt(rig: Rig) -> None:
+async def test_a_changed_job_applies_to_the_next_attempt(rig: Rig) -> None:
     await rig.job(spec={"command": "old"})
     await rig.enqueue()
     await rig.work()
@@ -217,7 +217,7 @@ async def test_a_change_of_the_job_is_seen_by_the_next_attempt(rig: Rig) -> None
     assert [attempt.spec["command"] for attempt in rig.stage.attempts] == ["old", "new"]
 
 
-async def test_options_given_for_one_run_lie_over_those_of_its_job(rig: Rig) -> None:
+async def test_options_given_for_one_run_override_those_of_its_job(rig: Rig) -> None:
     await rig.job(retry=Retry(retries=0))
     rig.stage.answer = BROKEN
     overrides = msgspec.json.encode({"retry": Retry(retries=1, base=Millis(0))})
@@ -229,7 +229,7 @@ async def test_options_given_for_one_run_lie_over_those_of_its_job(rig: Rig) -> 
 
 
 @pytest.mark.proves("S10", "E4")
-async def test_what_an_attempt_prints_is_saved_before_its_end_is(rig: Rig) -> None:
+async def test_the_output_of_an_attempt_is_saved_before_its_end(rig: Rig) -> None:
     written: list[Callable[[], None]] = []
 
     class Chatty:

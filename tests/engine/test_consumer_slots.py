@@ -1,4 +1,4 @@
-"""No more is claimed than there are free slots, whoever says what is ready."""
+"""The consumer claims at most its free slots, with and without a broker."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,9 +23,7 @@ from tests.engine.rig import LEASE, Rig
 # -- slots
 
 
-async def test_a_storage_elsewhere_is_asked_for_half_the_slots_and_at_once_for_the_other_half(
-    storage: Storage, clock: VirtualClock
-) -> None:
+async def test_a_remote_storage_is_claimed_from_in_two_halves(storage: Storage, clock: VirtualClock) -> None:
     storage.work.is_remote = True  # type: ignore[misc]  # the file plays a server
     rig = Rig(storage, clock, slots=5)
     rig.stage.answer = None
@@ -42,7 +40,7 @@ async def test_a_storage_elsewhere_is_asked_for_half_the_slots_and_at_once_for_t
     assert rig.stage.under_way == runs[:5]
 
 
-async def test_half_of_one_slot_is_one(storage: Storage, clock: VirtualClock) -> None:
+async def test_a_remote_worker_with_one_slot_claims_one_run(storage: Storage, clock: VirtualClock) -> None:
     storage.work.is_remote = True  # type: ignore[misc]  # the file plays a server
     rig = Rig(storage, clock, slots=1)
     run_id = await rig.enqueue()
@@ -67,7 +65,7 @@ async def test_no_more_is_claimed_than_there_are_free_slots(storage: Storage, cl
     assert rig.stage.under_way == runs[1:]
 
 
-async def test_an_attempt_that_was_given_up_still_takes_its_slot(storage: Storage, clock: VirtualClock) -> None:
+async def test_an_abandoned_attempt_still_occupies_its_slot(storage: Storage, clock: VirtualClock) -> None:
     rig = Rig(storage, clock, slots=2)
     rig.stage.abandoned = 2
     await rig.enqueue()
@@ -77,7 +75,7 @@ async def test_an_attempt_that_was_given_up_still_takes_its_slot(storage: Storag
     assert rig.stage.attempts == []
 
 
-async def test_nothing_is_claimed_while_outcomes_pile_up(storage: Storage, clock: VirtualClock) -> None:
+async def test_nothing_is_claimed_while_too_many_outcomes_are_unsaved(storage: Storage, clock: VirtualClock) -> None:
     rig = Rig(storage, clock, slots=1)
     await rig.enqueue()
     for _ in range(2):
@@ -93,7 +91,7 @@ async def test_nothing_is_claimed_while_outcomes_pile_up(storage: Storage, clock
     assert len(rig.stage.attempts) == 1
 
 
-async def test_outcomes_go_along_with_the_next_claim(storage: Storage, clock: VirtualClock) -> None:
+async def test_waiting_outcomes_are_saved_with_the_next_claim(storage: Storage, clock: VirtualClock) -> None:
     rig = Rig(storage, clock, slots=1)
     first, second = [await rig.enqueue() for _ in range(2)]
     await rig.claim()
@@ -107,7 +105,7 @@ async def test_outcomes_go_along_with_the_next_claim(storage: Storage, clock: Vi
 
 @pytest.mark.proves("R1-22", "M4")
 @pytest.mark.parametrize("point", ["before_commit", "after_commit"])
-async def test_outcomes_that_went_along_with_a_claim_that_failed_are_saved_by_the_finisher(
+async def test_outcomes_of_a_failed_claim_are_saved_by_the_finisher(
     storage: Storage, clock: VirtualClock, faults: Faults, point: str
 ) -> None:
     rig = Rig(storage, clock, slots=1)
@@ -127,7 +125,7 @@ async def test_outcomes_that_went_along_with_a_claim_that_failed_are_saved_by_th
     assert len(rig.stage.attempts) == 2
 
 
-async def test_an_outcome_that_came_too_late_is_logged(
+async def test_an_outcome_with_a_stale_token_is_logged(
     storage: Storage, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     rig = Rig(storage, clock, slots=2)
@@ -155,9 +153,7 @@ def remote(storage: Storage, clock: VirtualClock) -> Rig:
     return rig
 
 
-async def test_two_claim_loops_together_ask_for_no_more_than_there_are_slots(
-    remote: Rig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_two_claim_loops_together_claim_at_most_the_slots(remote: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     rig, exchange, is_answered = remote, remote.storage.work.exchange, asyncio.Event()
     asked: list[int] = []
 
@@ -181,7 +177,7 @@ async def test_two_claim_loops_together_ask_for_no_more_than_there_are_slots(
     assert len(rig.stage.under_way) == 5
 
 
-async def test_two_claim_loops_share_the_outcomes_that_wait(remote: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_two_claim_loops_share_the_waiting_outcomes(remote: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     rig, exchange = remote, remote.storage.work.exchange
     runs = [await rig.enqueue() for _ in range(9)]
     saved: list[int] = []
@@ -203,7 +199,7 @@ async def test_two_claim_loops_share_the_outcomes_that_wait(remote: Rig, monkeyp
     assert saved == [3, 2]
 
 
-async def test_the_second_claim_loop_rests_until_more_is_ready(remote: Rig) -> None:
+async def test_the_second_claim_loop_waits_until_more_may_be_ready(remote: Rig) -> None:
     first, second = remote.worker.claim_loops
     runs = [await remote.enqueue() for _ in range(6)]
     await remote.heartbeat.round()
@@ -237,7 +233,7 @@ async def test_a_limit_holds_across_workers(rig: Rig, another: Another, clock: V
 
 
 @pytest.mark.proves("R1-05", "R1-29", "L1")
-async def test_workers_share_what_there_is(rig: Rig, another: Another, clock: VirtualClock) -> None:
+async def test_workers_share_the_ready_runs(rig: Rig, another: Another, clock: VirtualClock) -> None:
     other = Rig(await another(), clock)
     rig.stage.answer = other.stage.answer = None
     runs = {await rig.enqueue() for _ in range(15)}
@@ -257,7 +253,7 @@ async def test_a_worker_that_is_not_registered_claims_nothing(rig: Rig) -> None:
 
 
 @pytest.mark.proves("S6")
-async def test_a_busy_worker_that_lost_its_place_rests_until_it_has_another(
+async def test_an_unregistered_worker_does_not_claim_until_it_is_registered_again(
     storage: Storage, clock: VirtualClock
 ) -> None:
     rig = Rig(storage, clock, slots=1)
@@ -283,7 +279,7 @@ def brokered(storage: Storage, clock: VirtualClock, queue: MemoryQueue) -> Rig:
 
 
 @pytest.mark.proves("R1-35", "Q3", "R1-29")
-async def test_a_message_delivered_twice_runs_its_run_once(brokered: Rig, queue: MemoryQueue) -> None:
+async def test_a_message_delivered_twice_starts_its_run_once(brokered: Rig, queue: MemoryQueue) -> None:
     run_id = await brokered.enqueue()
     await queue.announce("default", [run_id, run_id])
 
@@ -295,7 +291,7 @@ async def test_a_message_delivered_twice_runs_its_run_once(brokered: Rig, queue:
 
 
 @pytest.mark.proves("Q4", "R1-46", "R1-06")
-async def test_messages_that_mean_nothing_cost_nothing(brokered: Rig, queue: MemoryQueue) -> None:
+async def test_messages_about_unknown_runs_are_ignored(brokered: Rig, queue: MemoryQueue) -> None:
     run_id = await brokered.enqueue()
     later_on = await brokered.enqueue(delay=MINUTE)
     queue.deliver("default", b"garbage")
@@ -308,7 +304,7 @@ async def test_messages_that_mean_nothing_cost_nothing(brokered: Rig, queue: Mem
     assert [attempt.run_id for attempt in brokered.stage.attempts] == [run_id]
 
 
-async def test_hints_that_lead_to_nothing_are_followed_by_the_next_at_once(brokered: Rig, queue: MemoryQueue) -> None:
+async def test_stale_hints_are_followed_by_the_next_hints_immediately(brokered: Rig, queue: MemoryQueue) -> None:
     await brokered.heartbeat.round()
     run_id = await brokered.enqueue()
     await queue.announce("default", [RunId("0" * 26)] * 3 + [run_id])
@@ -321,9 +317,7 @@ async def test_hints_that_lead_to_nothing_are_followed_by_the_next_at_once(broke
     assert len(brokered.stage.attempts) == 1
 
 
-async def test_a_single_hint_that_leads_to_nothing_is_followed_by_another_look_at_once(
-    brokered: Rig, queue: MemoryQueue
-) -> None:
+async def test_a_single_stale_hint_is_followed_by_another_claim_immediately(brokered: Rig, queue: MemoryQueue) -> None:
     await brokered.heartbeat.round()
     await queue.announce("default", [RunId("0" * 26)])
 
@@ -332,7 +326,7 @@ async def test_a_single_hint_that_leads_to_nothing_is_followed_by_another_look_a
 
 
 class Ledger(MemoryQueue):
-    """Notes which messages it is told are done with."""
+    """Records which messages are acknowledged."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -343,9 +337,7 @@ class Ledger(MemoryQueue):
 
 
 @pytest.mark.proves("Q2", "Q3")
-async def test_the_broker_is_told_of_the_messages_that_were_looked_at_and_of_no_others(
-    storage: Storage, clock: VirtualClock, faults: Faults
-) -> None:
+async def test_only_used_messages_are_acknowledged(storage: Storage, clock: VirtualClock, faults: Faults) -> None:
     queue = Ledger()
     rig = Rig(storage, clock, queue=queue, slots=2)
     run_id, nothing = await rig.enqueue(), RunId("0" * 26)
@@ -362,7 +354,7 @@ async def test_the_broker_is_told_of_the_messages_that_were_looked_at_and_of_no_
     assert queue.settled == [run_id, nothing]
 
 
-async def test_a_worker_that_drains_claims_nothing_more(rig: Rig) -> None:
+async def test_a_draining_worker_claims_nothing(rig: Rig) -> None:
     await rig.heartbeat.round()
     await rig.consumer.drain()
     run_id = await rig.enqueue()
@@ -373,7 +365,7 @@ async def test_a_worker_that_drains_claims_nothing_more(rig: Rig) -> None:
     assert await rig.status(run_id) is Status.QUEUED
 
 
-async def test_a_claim_whose_answer_got_lost_is_given_back(rig: Rig) -> None:
+async def test_a_claim_whose_response_was_lost_is_given_back(rig: Rig) -> None:
     run_id = await rig.enqueue()
     await rig.heartbeat.round()
     worker = rig.heartbeat.worker
@@ -388,7 +380,7 @@ async def test_a_claim_whose_answer_got_lost_is_given_back(rig: Rig) -> None:
     assert (run.status, run.attempt) == (Status.SUCCESS, 1)
 
 
-async def test_a_renewal_while_a_claim_is_under_way_takes_nothing_back(rig: Rig) -> None:
+async def test_a_renewal_during_a_claim_takes_nothing_back(rig: Rig) -> None:
     run_id = await rig.enqueue()
     await rig.heartbeat.round()
     async with rig.heartbeat.claiming() as worker:
@@ -406,10 +398,10 @@ async def test_a_renewal_while_a_claim_is_under_way_takes_nothing_back(rig: Rig)
 
 @pytest.mark.proves("L1", "L4")
 @pytest.mark.parametrize("has_joined_anew", [False, True])
-async def test_a_claim_that_is_answered_after_the_lease_has_run_out_starts_nothing(
+async def test_a_claim_that_returns_after_the_lease_expired_starts_nothing(
     storage: Storage, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch, has_joined_anew: bool
 ) -> None:
-    """Somebody else may have the run by then, and may be ending what this attempt would start."""
+    """Another worker may have the run by then, and may end the processes that this attempt would start."""
     rig = Rig(storage, clock, lease=LEASE)
     run_id = await rig.enqueue()
     await rig.heartbeat.round()

@@ -1,4 +1,4 @@
-"""A time limit by a clock that tests can move."""
+"""A deadline by a clock that tests can advance."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ async def wait_at_most(clock: VirtualClock, event: asyncio.Event) -> str:
     return "done"
 
 
-async def test_work_that_ends_in_time_is_left_alone(clock: VirtualClock) -> None:
+async def test_work_within_the_deadline_is_not_cancelled(clock: VirtualClock) -> None:
     event = asyncio.Event()
     task = asyncio.create_task(wait_at_most(clock, event))
     await ease()
@@ -47,7 +47,7 @@ async def test_a_timeout_of_the_work_itself_is_not_the_deadline(clock: VirtualCl
             raise TimeoutError
 
 
-async def test_a_cancellation_from_outside_stays_one(clock: VirtualClock) -> None:
+async def test_an_external_cancellation_is_not_a_deadline(clock: VirtualClock) -> None:
     task = asyncio.create_task(wait_at_most(clock, asyncio.Event()))
     await ease()
 

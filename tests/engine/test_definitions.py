@@ -1,4 +1,4 @@
-"""Claimed runs find their definitions, whatever was forgotten meanwhile."""
+"""Claimed runs find their definitions while the cache drops some."""
 
 import asyncio
 from typing import Any
@@ -19,14 +19,14 @@ from tests.engine.rig import Rig
 
 @pytest.fixture
 def remote(storage: Storage, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch) -> Rig:
-    """A worker with two claim loops that keeps two definitions."""
+    """A worker with two claim loops that caches two definitions."""
     monkeypatch.setattr(storage.work, "is_remote", True)
     monkeypatch.setattr(consumer_module, "DEFINITIONS_CACHED", 2)
     return Rig(storage, clock, slots=20)
 
 
 @pytest.mark.proves("R2-04")
-async def test_a_claim_may_bring_more_definitions_than_are_kept(remote: Rig) -> None:
+async def test_a_claim_may_return_more_definitions_than_are_cached(remote: Rig) -> None:
     runs = [await remote.enqueue(name) for name in "abcdef"]
 
     await remote.work_off(2)
@@ -35,7 +35,7 @@ async def test_a_claim_may_bring_more_definitions_than_are_kept(remote: Rig) -> 
 
 
 @pytest.mark.proves("R2-04")
-async def test_a_definition_is_not_forgotten_while_a_claim_that_lists_it_is_under_way(
+async def test_a_definition_stays_cached_during_a_claim_that_lists_it(
     remote: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await remote.enqueue("a")
@@ -62,7 +62,7 @@ async def test_a_definition_is_not_forgotten_while_a_claim_that_lists_it_is_unde
     assert {await remote.status(run_id) for run_id in (again, *others)} == {Status.SUCCESS}
 
 
-async def test_a_definition_that_is_kept_is_not_asked_for_again(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_cached_definition_is_not_requested_again(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
     exchange = rig.storage.work.exchange
 
@@ -79,7 +79,7 @@ async def test_a_definition_that_is_kept_is_not_asked_for_again(rig: Rig, monkey
     assert [number for number in sent if number] == [1]
 
 
-async def test_a_child_whose_tree_is_gone_fails(rig: Rig) -> None:
+async def test_a_child_of_a_missing_tree_fails(rig: Rig) -> None:
     gone = RunId("01KDVDNA00000000000000ZZZZ")
     run_id = await rig.enqueue(definition_id=tree_definition_id(gone, JobId("report")))
 

@@ -24,7 +24,7 @@ async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
 def interrupt(
     engine: InlineEngine, monkeypatch: pytest.MonkeyPatch, store_and_verb: str, deed: Callable[[], Awaitable[object]]
 ) -> None:
-    """Before the next call of that verb of the storage something else happens."""
+    """Do something before the next call of that verb of the storage."""
     name, verb = store_and_verb.split(".")
     store = getattr(engine._storage, name)
     original, pending = getattr(store, verb), [deed]
@@ -39,7 +39,7 @@ def interrupt(
 
 @pytest.mark.proves("D7")
 @pytest.mark.parametrize("store_and_verb", ["trees.load", "trees.open"])
-async def test_what_was_claimed_and_has_not_begun_is_cancelled(
+async def test_deleting_a_workflow_cancels_a_claimed_execution_that_is_not_opened(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch, store_and_verb: str
 ) -> None:
     execution_id = await app.workflows.start("etl")
@@ -53,7 +53,7 @@ async def test_what_was_claimed_and_has_not_begun_is_cancelled(
     assert await app.runs.page(job="etl.extract") == []
 
 
-async def test_nor_does_one_begin_whose_workflow_is_known_from_before(
+async def test_a_cached_workflow_that_was_deleted_is_not_opened(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await app.workflows.start("etl")
@@ -67,7 +67,7 @@ async def test_nor_does_one_begin_whose_workflow_is_known_from_before(
     assert len(await app.runs.page(job="etl.extract")) == 1
 
 
-async def test_a_job_that_takes_the_id_meanwhile_is_not_taken_for_the_workflow(
+async def test_a_job_that_takes_the_id_of_a_workflow_is_not_opened_as_one(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     services = await app.open()
@@ -109,7 +109,7 @@ async def test_an_opening_whose_lease_was_lost_changes_nothing(
     assert len(await app.runs.page(job="etl.extract")) == 1
 
 
-async def test_one_that_is_deployed_again_meanwhile_begins_with_the_version_that_is_there(
+async def test_a_workflow_redeployed_meanwhile_is_opened_with_its_new_version(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def replace() -> None:

@@ -1,4 +1,4 @@
-"""Due runs come to where workers find them, and are announced until somebody takes them."""
+"""The dispatcher makes due runs ready, and announces them until they are claimed."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from tests.engine.rig import Rig
 
 @pytest.fixture
 async def brokered(storage: Storage, clock: VirtualClock, queue: MemoryQueue) -> Rig:
-    """A process that hears of runs by a broker; its worker is registered."""
+    """A process with a broker, whose worker is registered."""
     rig = Rig(storage, clock, queue=queue, slots=2)
     await rig.heartbeat.round()
     return rig
@@ -34,7 +34,7 @@ async def heard(queue: MemoryQueue) -> list[RunId]:
 
 
 @pytest.mark.proves("R1-26", "R1-27", "R1-28", "R1-40", "R1-43")
-async def test_a_run_for_later_is_queued_when_its_moment_has_come(rig: Rig) -> None:
+async def test_a_scheduled_run_is_queued_when_it_is_due(rig: Rig) -> None:
     run_id = await rig.enqueue(delay=SECOND)
     await rig.dispatcher.round()
     assert await rig.status(run_id) is Status.SCHEDULED
@@ -45,13 +45,13 @@ async def test_a_run_for_later_is_queued_when_its_moment_has_come(rig: Rig) -> N
     assert await rig.status(run_id) is Status.QUEUED
 
 
-async def test_the_dispatcher_comes_back_at_the_very_moment(rig: Rig) -> None:
+async def test_the_dispatcher_sleeps_until_the_next_run_is_due(rig: Rig) -> None:
     await rig.enqueue(delay=700)
 
     assert await rig.dispatcher.round() == 700
 
 
-async def test_a_full_batch_is_followed_by_the_next_at_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_batch_is_followed_by_the_next_immediately(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatcher_module, "BATCH", 2)
     for _ in range(3):
         await rig.enqueue(delay=SECOND)
@@ -62,7 +62,7 @@ async def test_a_full_batch_is_followed_by_the_next_at_once(rig: Rig, monkeypatc
 
 
 @pytest.mark.proves("R1-45", "R1-04")
-async def test_one_pass_serves_delayed_runs_retries_and_schedules(rig: Rig) -> None:
+async def test_one_round_releases_delayed_runs_retries_and_ticks(rig: Rig) -> None:
     await rig.job(retry=Retry(retries=1, base=Millis(MINUTE)))
     rig.stage.answer = Failure("not yet", Reason.EXIT_CODE)
     retried = await rig.enqueue()
@@ -78,7 +78,7 @@ async def test_one_pass_serves_delayed_runs_retries_and_schedules(rig: Rig) -> N
     assert {retried, delayed} < {run.id for run in await rig.runs()}
 
 
-async def test_places_that_nobody_was_given_are_found_again(rig: Rig) -> None:
+async def test_admission_is_repeated_regularly(rig: Rig) -> None:
     swept = []
     admit = rig.storage.admission.admit
 
@@ -98,7 +98,7 @@ async def test_places_that_nobody_was_given_are_found_again(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R1-07", "R1-23", "R1-24", "Q1")
-async def test_what_may_start_is_announced_by_its_id(brokered: Rig, queue: MemoryQueue) -> None:
+async def test_ready_runs_are_announced_by_id(brokered: Rig, queue: MemoryQueue) -> None:
     run_id = await brokered.enqueue()
 
     await brokered.dispatcher.round()
@@ -107,7 +107,7 @@ async def test_what_may_start_is_announced_by_its_id(brokered: Rig, queue: Memor
 
 
 @pytest.mark.proves("R1-40")
-async def test_what_is_not_due_is_not_announced(brokered: Rig, queue: MemoryQueue) -> None:
+async def test_runs_that_are_not_due_are_not_announced(brokered: Rig, queue: MemoryQueue) -> None:
     await brokered.enqueue(delay=HOUR)
 
     await brokered.dispatcher.round()
@@ -116,7 +116,7 @@ async def test_what_is_not_due_is_not_announced(brokered: Rig, queue: MemoryQueu
 
 
 @pytest.mark.proves("Q2", "R1-06")
-async def test_a_lost_message_is_sent_again(brokered: Rig, queue: MemoryQueue) -> None:
+async def test_a_run_that_stays_unclaimed_is_announced_again(brokered: Rig, queue: MemoryQueue) -> None:
     run_id = await brokered.enqueue()
     await brokered.dispatcher.round()
     assert await heard(queue) == [run_id]
@@ -131,7 +131,7 @@ async def test_a_lost_message_is_sent_again(brokered: Rig, queue: MemoryQueue) -
 
 
 @pytest.mark.proves("Q2")
-async def test_a_new_dispatcher_announces_what_the_old_one_had(
+async def test_a_new_dispatcher_announces_runs_of_the_former_one(
     brokered: Rig, queue: MemoryQueue, another: Another, clock: VirtualClock
 ) -> None:
     run_id = await brokered.enqueue()
@@ -143,7 +143,7 @@ async def test_a_new_dispatcher_announces_what_the_old_one_had(
     assert await heard(queue) == [run_id]
 
 
-async def test_what_has_been_taken_is_not_announced_again(brokered: Rig, queue: MemoryQueue) -> None:
+async def test_a_claimed_run_is_not_announced_again(brokered: Rig, queue: MemoryQueue) -> None:
     brokered.stage.answer = None
     await brokered.enqueue()
     await brokered.dispatcher.round()
@@ -155,7 +155,7 @@ async def test_what_has_been_taken_is_not_announced_again(brokered: Rig, queue: 
     assert await heard(queue) == []
 
 
-async def test_no_more_is_announced_than_the_workers_can_soon_take(brokered: Rig, queue: MemoryQueue) -> None:
+async def test_announcements_are_limited_by_the_slots_of_workers(brokered: Rig, queue: MemoryQueue) -> None:
     for _ in range(20):
         await brokered.enqueue()
 
@@ -164,7 +164,7 @@ async def test_no_more_is_announced_than_the_workers_can_soon_take(brokered: Rig
     assert len(await heard(queue)) == ANNOUNCED_PER_SLOT * 2
 
 
-async def test_without_a_living_worker_nothing_is_announced(
+async def test_without_a_live_worker_nothing_is_announced(
     storage: Storage, clock: VirtualClock, queue: MemoryQueue
 ) -> None:
     rig = Rig(storage, clock, queue=queue)
@@ -175,7 +175,7 @@ async def test_without_a_living_worker_nothing_is_announced(
     assert await heard(queue) == []
 
 
-async def test_a_worker_that_has_vanished_is_announced_nothing(brokered: Rig, queue: MemoryQueue) -> None:
+async def test_nothing_is_announced_for_an_expired_worker(brokered: Rig, queue: MemoryQueue) -> None:
     await brokered.enqueue()
     brokered.clock.advance(brokered.settings.lease)
 

@@ -1,4 +1,4 @@
-"""Attempts that are ended from outside: cancelled, or out of time."""
+"""Attempts that are cancelled or time out."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ from tests.engine.rig import Rig
 
 
 @pytest.mark.proves("R1-34", "S5", "R1-25")
-async def test_a_cancel_ends_the_attempt_and_the_run(rig: Rig) -> None:
+async def test_a_cancellation_ends_the_attempt_and_the_run(rig: Rig) -> None:
     rig.stage.answer = None
     run_id = await rig.enqueue()
     await rig.claim()
@@ -45,7 +45,7 @@ async def test_a_queued_run_that_is_cancelled_never_starts(rig: Rig) -> None:
 
 
 @pytest.mark.proves("S9", "S5")
-async def test_cancel_beats_retry(rig: Rig) -> None:
+async def test_a_cancelled_run_is_not_retried(rig: Rig) -> None:
     await rig.job(retry=Retry(retries=5, base=Millis(0)))
     rig.stage.answer = None
     run_id = await rig.enqueue()
@@ -60,7 +60,7 @@ async def test_cancel_beats_retry(rig: Rig) -> None:
 
 
 @pytest.mark.proves("S7")
-async def test_an_attempt_that_takes_too_long_is_ended_and_timed_out(rig: Rig) -> None:
+async def test_an_attempt_that_takes_too_long_times_out(rig: Rig) -> None:
     await rig.job(timeout=Millis(10 * SECOND))
     rig.stage.answer = None
     run_id = await rig.enqueue()
@@ -94,7 +94,7 @@ async def test_a_timeout_is_retried_like_any_failure(rig: Rig) -> None:
 
 
 class Stubborn:
-    """A runner that takes its time to end what it started, and must not be disturbed in that."""
+    """A runner that needs time to end what it started, and must not be cancelled again meanwhile."""
 
     abandoned = 0
 
@@ -135,7 +135,7 @@ async def test_a_runner_that_cleans_up_is_cancelled_only_once(storage: Storage, 
 
 
 @pytest.mark.proves("L2", "S10")
-async def test_an_attempt_that_loses_its_lease_while_it_is_being_cancelled_says_nothing_any_more(
+async def test_an_attempt_that_loses_its_lease_during_cancellation_reports_nothing(
     storage: Storage, clock: VirtualClock
 ) -> None:
     runner = Stubborn()
@@ -168,7 +168,7 @@ async def test_a_function_that_cancels_its_own_task_has_failed(storage: Storage,
 
 
 class Suicidal:
-    """A runner whose attempts cancel the task that carries them out."""
+    """A runner whose attempts cancel their own task."""
 
     abandoned = 0
 

@@ -1,4 +1,4 @@
-"""Outcomes are saved in batches, and none is forgotten."""
+"""Outcomes are saved in batches, and none is lost."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from tests.engine.ease import ease
 
 
 class Store:
-    """A work port that records what it is asked to finish; it can be away, or slow."""
+    """A work port that records finishes, and can be unavailable or slow."""
 
     def __init__(self) -> None:
         self.batches: list[list[Finish]] = []
@@ -47,7 +47,7 @@ def an_end(**fields: Any) -> Finish:
 
 
 @pytest.mark.proves("R1-22", "R1-49", "M4")
-async def test_outcomes_that_could_not_be_saved_are_kept_and_sent_again(store: Store, finisher: Finisher) -> None:
+async def test_unsaved_outcomes_are_sent_again(store: Store, finisher: Finisher) -> None:
     end = an_end()
     finisher.add(end)
     store.is_away = True
@@ -62,7 +62,7 @@ async def test_outcomes_that_could_not_be_saved_are_kept_and_sent_again(store: S
     assert finisher.tokens == []
 
 
-async def test_outcomes_that_arrive_during_a_write_go_with_the_next(store: Store, finisher: Finisher) -> None:
+async def test_outcomes_that_arrive_during_a_write_are_saved_with_the_next(store: Store, finisher: Finisher) -> None:
     first, second, third = an_end(), an_end(), an_end()
     store.gate.clear()
     finisher.add(first)
@@ -91,7 +91,7 @@ async def test_a_lease_is_held_until_its_end_is_saved(store: Store, finisher: Fi
     assert finisher.tokens == []
 
 
-async def test_no_batch_grows_without_bound(store: Store, finisher: Finisher) -> None:
+async def test_a_batch_of_outcomes_has_a_limit(store: Store, finisher: Finisher) -> None:
     for _ in range(BATCH + 1):
         finisher.add(an_end())
 
@@ -101,7 +101,7 @@ async def test_no_batch_grows_without_bound(store: Store, finisher: Finisher) ->
     assert [len(batch) for batch in store.batches] == [BATCH, 1]
 
 
-async def test_saving_announces_that_there_is_room(store: Store, finisher: Finisher) -> None:
+async def test_saving_outcomes_calls_on_saved(store: Store, finisher: Finisher) -> None:
     told = asyncio.Event()
     finisher.on_saved = told.set
     finisher.add(an_end())
@@ -123,7 +123,7 @@ async def test_flushing_returns_when_everything_is_saved(store: Store, finisher:
     assert len(store.batches) == 1
 
 
-async def test_flushing_waits_for_a_write_that_is_under_way(store: Store, finisher: Finisher) -> None:
+async def test_flushing_waits_for_a_write_in_flight(store: Store, finisher: Finisher) -> None:
     store.gate.clear()
     finisher.add(an_end())
     with finisher.batch() as other:
@@ -139,7 +139,7 @@ async def test_flushing_waits_for_a_write_that_is_under_way(store: Store, finish
     await flushing
 
 
-async def test_adding_wakes_the_duty(finisher: Finisher) -> None:
+async def test_adding_an_outcome_wakes_the_finisher(finisher: Finisher) -> None:
     finisher.add(an_end())
 
     assert finisher.wake.is_set()

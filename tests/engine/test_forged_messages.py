@@ -1,4 +1,4 @@
-"""Who can write to the queue can name runs, and start none that is not to start by itself."""
+"""A client of the queue can name runs, but cannot start a run that is not ready."""
 
 import pytest
 
@@ -38,7 +38,7 @@ async def test_a_forged_message_starts_no_run_that_is_not_ready(rig: Rig, queue:
 
 
 @pytest.mark.proves("Z40")
-async def test_a_message_that_brings_work_along_is_none(rig: Rig, queue: MemoryQueue) -> None:
+async def test_a_message_with_additional_fields_is_dropped(rig: Rig, queue: MemoryQueue) -> None:
     run_id = await rig.enqueue(payload=b'"ours"')
     body = b'{"v":1,"run_id":"%s","payload":"theirs","spec":{"command":"touch canary"}}' % run_id.encode()
 

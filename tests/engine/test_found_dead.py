@@ -1,4 +1,4 @@
-"""A worker that others have found dead although its own clock says that it lives: the clock of the storage was set."""
+"""A worker that was found dead because the clock of the storage was set forward."""
 
 import logging
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Declare = Callable[[], None]
 
 @pytest.fixture
 def found_dead(tmp_path: Path) -> Declare:
-    """What a reaper does first, as a clock that was set forward tells it to."""
+    """Expire the workers, as a reaper with a clock set forward would."""
 
     def declare() -> None:
         connection = apsw.Connection(str(tmp_path / "engine.db"))
@@ -43,7 +43,7 @@ async def begin(rig: Rig) -> RunId:
 
 
 @pytest.mark.parametrize("outcome", [BY_SIGTERM, IN_SHELL])
-async def test_what_a_signal_has_ended_is_left_to_whoever_found_it_dead(
+async def test_an_attempt_killed_by_a_signal_is_not_reported_by_a_worker_found_dead(
     rig: Rig, found_dead: Declare, outcome: Failure
 ) -> None:
     run_id = await begin(rig)
@@ -59,7 +59,7 @@ async def test_what_a_signal_has_ended_is_left_to_whoever_found_it_dead(
     assert (run.lost, run.reason) == (1, Reason.LEASE_LOST)
 
 
-async def test_it_comes_back_as_another_worker_soon(rig: Rig, found_dead: Declare) -> None:
+async def test_a_worker_found_dead_registers_under_a_new_id(rig: Rig, found_dead: Declare) -> None:
     run_id = await begin(rig)
     before = rig.heartbeat.worker
     found_dead()
@@ -73,7 +73,7 @@ async def test_it_comes_back_as_another_worker_soon(rig: Rig, found_dead: Declar
 
 
 @pytest.mark.parametrize("outcome", [BY_SIGTERM, Failure("exit code 1", Reason.EXIT_CODE, 1)])
-async def test_one_that_lives_saves_its_failures(rig: Rig, outcome: Failure) -> None:
+async def test_a_live_worker_saves_its_failures(rig: Rig, outcome: Failure) -> None:
     run_id = await begin(rig)
 
     rig.stage.end(run_id, outcome)
@@ -87,7 +87,7 @@ async def test_one_that_lives_saves_its_failures(rig: Rig, outcome: Failure) -> 
 @pytest.mark.parametrize(
     "outcome", [Success(), Failure("exit code 1", Reason.EXIT_CODE, 1), Failure("500", Reason.HTTP_STATUS, 500)]
 )
-async def test_only_a_signal_asks_the_storage(
+async def test_only_a_failure_by_signal_checks_the_registration(
     rig: Rig, monkeypatch: pytest.MonkeyPatch, outcome: Success | Failure
 ) -> None:
     run_id = await begin(rig)
@@ -100,7 +100,7 @@ async def test_only_a_signal_asks_the_storage(
     assert (await rig.run(run_id)).status is not Status.RUNNING
 
 
-async def test_a_lease_is_not_given_back_while_the_storage_is_asked(rig: Rig) -> None:
+async def test_a_lease_is_still_listed_while_the_registration_is_checked(rig: Rig) -> None:
     run_id = await begin(rig)
     [token] = rig.consumer.held
     listed: list[int] = []
@@ -117,7 +117,7 @@ async def test_a_lease_is_not_given_back_while_the_storage_is_asked(rig: Rig) ->
     assert listed == [token]
 
 
-async def test_where_the_storage_cannot_be_asked_its_own_clock_counts(
+async def test_the_local_clock_decides_if_the_storage_is_unreachable(
     rig: Rig, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await begin(rig)
@@ -132,7 +132,7 @@ async def test_where_the_storage_cannot_be_asked_its_own_clock_counts(
     assert [record.message for record in caplog.records] == ["worker_check_failed"]
 
 
-async def test_where_the_storage_says_nothing_for_too_long_it_is_taken_for_dead(
+async def test_a_worker_whose_check_takes_too_long_is_considered_dead(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await begin(rig)
@@ -146,7 +146,7 @@ async def test_where_the_storage_says_nothing_for_too_long_it_is_taken_for_dead(
     assert not await rig.heartbeat.is_still_registered()
 
 
-async def test_a_confirmation_counts_as_a_renewal(rig: Rig) -> None:
+async def test_a_registration_check_counts_as_a_renewal(rig: Rig) -> None:
     await begin(rig)
     rig.clock.advance(rig.settings.lease // 2)
     assert await rig.heartbeat.is_still_registered()

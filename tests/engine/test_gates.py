@@ -43,7 +43,7 @@ async def test_the_digest_runs_only_after_all_have_succeeded(town: Town, engine:
 
 @pytest.mark.proves("R0-10", "R0-15", "R0-50")
 @pytest.mark.parametrize(("action", "status"), [("skip", "skipped"), ("fail", "failed"), ("run", "success")])
-async def test_a_missing_dependency_is_treated_as_the_gate_says(
+async def test_a_missing_dependency_is_handled_by_the_option_of_the_gate(
     town: Town, engine: InlineEngine, action: str, status: str
 ) -> None:
     await town.gate(on_missing=Action(action))
@@ -55,7 +55,7 @@ async def test_a_missing_dependency_is_treated_as_the_gate_says(
 
 
 @pytest.mark.proves("R0-51")
-async def test_a_run_that_is_repeated_asks_its_gate_again(town: Town, engine: InlineEngine) -> None:
+async def test_a_repeated_run_is_gated_again(town: Town, engine: InlineEngine) -> None:
     await town.gate()
     declined = await town.run(engine, "digest")
 
@@ -70,7 +70,7 @@ async def test_a_run_that_is_repeated_asks_its_gate_again(town: Town, engine: In
 
 
 @pytest.mark.proves("R0-14")
-async def test_the_window_ends_at_the_planned_moment(town: Town, engine: InlineEngine) -> None:
+async def test_the_gate_window_ends_at_the_planned_time(town: Town, engine: InlineEngine) -> None:
     await town.gate(window=HOUR)
     await town.run(engine, "a")
     await town.run(engine, "b")
@@ -84,10 +84,8 @@ async def test_the_window_ends_at_the_planned_moment(town: Town, engine: InlineE
 
 @pytest.mark.proves("D10", "R0-14")
 @pytest.mark.parametrize(("wait", "status"), [(0, Status.SKIPPED), (MINUTE, Status.QUEUED)])
-async def test_what_ended_after_the_planned_moment_counts_only_where_the_gate_waits(
-    rig: Rig, wait: int, status: Status
-) -> None:
-    """The gate is asked late, and by then the dependency has succeeded."""
+async def test_a_dependency_that_ends_late_counts_only_if_the_gate_waits(rig: Rig, wait: int, status: Status) -> None:
+    """The gate is evaluated late, after the dependency has succeeded."""
     await rig.job(A)
     gate = Gate(depends_on=(A,), window=DAY, wait=Millis(wait))
     await rig.storage.definitions.put_jobs([(DIGEST, JobSpec(kind="stage", gate=gate))])
@@ -103,7 +101,7 @@ async def test_what_ended_after_the_planned_moment_counts_only_where_the_gate_wa
     assert await rig.status(run_id) is status
 
 
-async def test_a_gate_waits_for_a_dependency_that_is_expected(town: Town, engine: InlineEngine) -> None:
+async def test_a_gate_waits_for_an_expected_dependency(town: Town, engine: InlineEngine) -> None:
     await town.gate(wait=10 * MINUTE)
     await town.run(engine, "a")
     later = await town.app.enqueue("b", delay=300)
@@ -111,11 +109,11 @@ async def test_a_gate_waits_for_a_dependency_that_is_expected(town: Town, engine
     await engine.run_until_idle()
     assert (await town.app.runs.get(later)).status == "scheduled"
 
-    # What is not due yet is not expected: the gate has declined.
+    # A run that is not due is not expected, so the gate has declined.
     assert (await town.app.runs.get(run_id)).reason == "dep_missing"
 
 
-async def test_since_my_last_success_needs_a_new_run_of_each(town: Town, engine: InlineEngine) -> None:
+async def test_a_last_success_window_needs_a_new_run_of_each_dependency(town: Town, engine: InlineEngine) -> None:
     await town.gate(window=DAY, window_kind=WindowKind.LAST_SUCCESS)
     await town.run(engine, "a")
     await town.run(engine, "b")
@@ -130,7 +128,7 @@ async def test_since_my_last_success_needs_a_new_run_of_each(town: Town, engine:
     assert (await town.run(engine, "digest")).status == "success"
 
 
-async def test_what_ends_while_the_gated_job_itself_runs_counts_the_next_time() -> None:
+async def test_a_dependency_that_ends_during_the_gated_run_counts_for_the_next() -> None:
     app, diary = Foliot(), Diary()
     app.job(id="a")(diary.step("a"))
     app.job(id="digest", depends_on=["a"], window_kind="since_last_success")(diary.step("digest"))
@@ -157,7 +155,7 @@ async def test_what_ends_while_the_gated_job_itself_runs_counts_the_next_time() 
     ]
 
 
-async def test_what_a_gate_has_waited_for_does_not_count_again() -> None:
+async def test_a_dependency_that_a_gate_waited_for_does_not_count_again() -> None:
     app, diary = Foliot(), Diary()
     app.job(id="a")(diary.step("a"))
     app.job(id="digest", depends_on=["a"], window_kind="since_last_success", wait=60)(diary.step("digest"))
@@ -177,7 +175,7 @@ async def test_what_a_gate_has_waited_for_does_not_count_again() -> None:
 
 
 @pytest.mark.proves("R0-74")
-async def test_a_gate_does_not_look_again_during_its_cooldown(town: Town, engine: InlineEngine) -> None:
+async def test_a_gate_skips_runs_during_its_cooldown(town: Town, engine: InlineEngine) -> None:
     await town.gate(cooldown=HOUR)
     assert (await town.run(engine, "digest")).reason == "dep_missing"
     await town.run(engine, "a")
@@ -190,7 +188,7 @@ async def test_a_gate_does_not_look_again_during_its_cooldown(town: Town, engine
 
 
 @pytest.mark.proves("R0-74")
-async def test_a_run_that_the_cooldown_skipped_does_not_make_it_longer(town: Town, engine: InlineEngine) -> None:
+async def test_a_run_skipped_by_cooldown_does_not_extend_it(town: Town, engine: InlineEngine) -> None:
     await town.gate(cooldown=HOUR)
     assert (await town.run(engine, "digest")).reason == "dep_missing"
     await town.run(engine, "a")
@@ -204,7 +202,7 @@ async def test_a_run_that_the_cooldown_skipped_does_not_make_it_longer(town: Tow
 
 
 @pytest.mark.proves("R0-51")
-async def test_the_next_fire_checks_again_and_the_old_row_stays(town: Town, engine: InlineEngine) -> None:
+async def test_the_next_tick_is_gated_again_and_the_former_run_stays(town: Town, engine: InlineEngine) -> None:
     await town.gate()
     await town.app.schedules.upsert("daily", job_id="digest", cron="0 6 * * *")
     await engine.advance(timedelta(days=1))
@@ -229,7 +227,7 @@ async def test_a_gate_on_a_job_that_does_not_exist_is_refused(town: Town, engine
 
 
 @pytest.mark.proves("D11")
-async def test_a_job_that_a_gate_needs_cannot_be_deleted(town: Town, engine: InlineEngine) -> None:
+async def test_a_job_used_by_a_gate_cannot_be_deleted(town: Town, engine: InlineEngine) -> None:
     jobs = (await town.app.open()).jobs
     needed = JobSpec(kind="shell", spec={"command": "true"})
     gated = JobSpec(kind="shell", spec={"command": "true"}, gate=Gate(depends_on=(JobId("needed"),)))
@@ -240,7 +238,7 @@ async def test_a_job_that_a_gate_needs_cannot_be_deleted(town: Town, engine: Inl
 
 
 @pytest.mark.proves("R0-08")
-async def test_one_fire_of_a_gate_is_one_run_and_comes_after_what_it_needs(town: Town, engine: InlineEngine) -> None:
+async def test_a_gated_tick_creates_one_run_after_its_dependencies(town: Town, engine: InlineEngine) -> None:
     await town.gate()
     for job, hour in (("a", 5), ("b", 5), ("digest", 6)):
         await town.app.schedules.upsert(f"{job}-daily", job_id=job, cron=f"0 {hour} * * *")
@@ -261,7 +259,7 @@ COMMANDS = ["echo fine", "echo out; echo err >&2; exit 3", "kill -9 $$", "exec s
 @pytest.mark.proves("R0-17", "R0-19")
 @pytest.mark.parametrize("command", COMMANDS)
 async def test_the_command_of_a_gate_ends_as_it_would_in_a_plain_job(command: str) -> None:
-    """Status, reason, exit code, output, attempts and log; also of one that takes longer than it may."""
+    """Compares status, reason, exit code, output, attempts and log, also after a timeout."""
     app = Foliot()
     app.shell("dep", "true")
     app.shell("plain", command, retries=1, retry_delay=0, env={"COLOUR": "red"}, output="text", timeout=5)
@@ -275,7 +273,7 @@ async def test_the_command_of_a_gate_ends_as_it_would_in_a_plain_job(command: st
         for job in ("dep", "plain", "gate"):
             run_id = await app.enqueue(job)
             while not (run := await app.runs.get(run_id)).status.is_terminal:
-                # One that sleeps is not waited for: its time is up when ours has passed.
+                # A command that sleeps is not waited for: its timeout passes in virtual time.
                 await (engine.advance(timedelta(seconds=6)) if "sleep" in command else engine.join())
                 await asyncio.sleep(0.01)
             printed = [(piece.attempt, piece.stream, piece.data) for piece in await app.runs.logs(run_id)]
@@ -286,7 +284,7 @@ async def test_the_command_of_a_gate_ends_as_it_would_in_a_plain_job(command: st
 
 @pytest.mark.proves("R0-58")
 async def test_a_gate_runs_on_a_worker_that_is_not_the_scheduler(rig: Rig) -> None:
-    """One process keeps time and asks gates; another one, with a queue of its own, does the work."""
+    """One process schedules and evaluates gates; another one, with its own queue, executes runs."""
     here = Node(rig.parts, Settings(label="here", roles=[Role.SCHEDULER]))
     there = Node(rig.parts, Settings(label="there", roles=[Role.WORKER], queues=("far",)))
     gate = Gate(depends_on=(A,), on_missing=Action.RUN)

@@ -40,7 +40,7 @@ HOUR = timedelta(hours=1)
 
 
 class Field:
-    """Jobs a to d, of which a runs every hour; workflows in which they are steps; and what ran."""
+    """Jobs a to d, of which a runs every hour, workflows with them as steps, and a record of what ran."""
 
     def __init__(self, *storage: str) -> None:
         self.app = Foliot(*storage)
@@ -60,7 +60,7 @@ class Field:
             await self.app.jobs.add_dependency(child, parent, *condition)
 
     async def walk(self, engine: InlineEngine, flow: Workflow) -> ExecutionView:
-        """Register a workflow whose steps are functions of the diary, and let one execution pass through it."""
+        """Register a workflow with steps of the diary, and run one execution."""
         await (await self.app.open()).workflows.put({flow.id: flow.spec})
         execution_id = await self.app.workflows.start(flow.id)
         await engine.run_until_idle()
@@ -72,7 +72,7 @@ class Field:
         return found
 
     async def latest(self) -> ExecutionView:
-        """The execution that the schedule of `a` began last."""
+        """Return the latest execution that the schedule of `a` started."""
         [tick] = await self.app.schedules.ticks("hourly", limit=1)
         return await self.execution(tick.run_id or "")
 
@@ -89,7 +89,7 @@ async def engine(field: Field) -> AsyncIterator[InlineEngine]:
 
 
 def flow_of(*steps: str, **options: Any) -> Workflow:
-    """Steps that are the jobs of their names: `name [parent:condition ...] [final]`."""
+    """Build a workflow from lines `name [parent:condition ...] [final]`, in which each step is the job of that name."""
     flow = Workflow("flow", **options)
     for text in steps:
         name, *words = text.split()
@@ -102,10 +102,10 @@ def flow_of(*steps: str, **options: Any) -> Workflow:
 
 @pytest.mark.proves("R2-48", "R2-60")
 @pytest.mark.parametrize(("result", "condition", "fires"), CELLS)
-async def test_each_condition_fires_on_its_own_results_and_no_other(
+async def test_each_edge_condition_matches_only_its_results(
     field: Field, engine: InlineEngine, result: str, condition: str, fires: bool
 ) -> None:
-    """a comes to `success`, or fails; b, which wants success, shows what a skipped parent does."""
+    """Step a succeeds or fails; b, which needs success, shows the effect of a skipped parent."""
     field.diary.failing = set() if result == "success" else {"a"}
     parent = "b" if result == "skipped" else "a"
 
@@ -131,7 +131,9 @@ async def test_a_chain_of_three_runs_in_order(field: Field, engine: InlineEngine
 
 
 @pytest.mark.parametrize("condition", ["complete", "failure"])
-async def test_a_failure_skips_b_and_c_takes_it_up(field: Field, engine: InlineEngine, condition: str) -> None:
+async def test_a_failure_skips_the_success_child_and_runs_the_failure_child(
+    field: Field, engine: InlineEngine, condition: str
+) -> None:
     field.diary.failing = {"a"}
     await field.wire("b a", f"c a {condition}")
     await engine.advance(HOUR)
@@ -141,7 +143,7 @@ async def test_a_failure_skips_b_and_c_takes_it_up(field: Field, engine: InlineE
 
 
 @pytest.mark.proves("R2-60")
-async def test_a_skip_is_passed_on(field: Field, engine: InlineEngine) -> None:
+async def test_a_skipped_step_runs_its_skipped_children(field: Field, engine: InlineEngine) -> None:
     field.diary.failing = {"a"}
     await field.wire("b a", "c b skipped", "d b")
     await engine.advance(HOUR)
@@ -150,7 +152,7 @@ async def test_a_skip_is_passed_on(field: Field, engine: InlineEngine) -> None:
     assert (await field.latest()).results == {"a": "failure", "b": "skipped", "c": "success", "d": "skipped"}
 
 
-async def test_a_diamond_runs_each_once_and_its_end_last(field: Field, engine: InlineEngine) -> None:
+async def test_a_diamond_runs_each_step_once_and_the_last_one_last(field: Field, engine: InlineEngine) -> None:
     await field.wire("b a", "c a", "d b", "d c")
     await engine.advance(HOUR)
 
@@ -159,7 +161,7 @@ async def test_a_diamond_runs_each_once_and_its_end_last(field: Field, engine: I
 
 
 @pytest.mark.proves("R2-53", "R2-61")
-async def test_a_paused_child_is_skipped_and_its_children_are_asked(field: Field, engine: InlineEngine) -> None:
+async def test_a_paused_child_is_skipped_and_its_children_are_evaluated(field: Field, engine: InlineEngine) -> None:
     await (await field.app.open()).workflows.put({"flow": flow_of("a", "b a", "c b:skipped", "d b").spec})
     await field.app.workflows.pause_step("flow", "b")
 
@@ -172,7 +174,7 @@ async def test_a_paused_child_is_skipped_and_its_children_are_asked(field: Field
 
 
 @pytest.mark.proves("R2-55", "R2-61", "D7")
-async def test_a_job_that_is_removed_while_its_parent_runs_is_skipped(field: Field, engine: InlineEngine) -> None:
+async def test_a_job_removed_while_its_parent_runs_is_skipped(field: Field, engine: InlineEngine) -> None:
     removable = JobSpec(kind="shell", spec={"command": "true"})
     await (await field.app.open()).jobs.put({JobId("b2"): removable})
     await field.wire("b2 a", "c b2")
@@ -190,7 +192,7 @@ async def test_a_job_that_is_removed_while_its_parent_runs_is_skipped(field: Fie
 
 
 @pytest.mark.proves("D9", "R2-60")
-async def test_five_executions_at_once_never_mix(field: Field, engine: InlineEngine) -> None:
+async def test_five_concurrent_executions_do_not_mix(field: Field, engine: InlineEngine) -> None:
     await (await field.app.open()).workflows.put({"flow": flow_of("a", "b a").spec})
     field.diary.hold("a")
     started = [await field.app.workflows.start("flow") for _ in range(5)]
@@ -203,7 +205,7 @@ async def test_five_executions_at_once_never_mix(field: Field, engine: InlineEng
 
 
 @pytest.mark.parametrize("failing", [set(), {"a"}])
-async def test_the_final_step_comes_last_also_after_a_failure(
+async def test_the_final_step_runs_last_even_after_a_failure(
     field: Field, engine: InlineEngine, failing: set[str]
 ) -> None:
     field.diary.failing = failing
@@ -213,9 +215,7 @@ async def test_the_final_step_comes_last_also_after_a_failure(
     assert field.ran == ("ac" if failing else "abc")
 
 
-async def test_a_child_sees_the_execution_of_its_root_and_a_run_alone_sees_none(
-    field: Field, engine: InlineEngine
-) -> None:
+async def test_a_step_gets_its_execution_id_and_a_plain_run_gets_none(field: Field, engine: InlineEngine) -> None:
     execution = await field.walk(engine, flow_of("a", "b a"))
     await field.app.enqueue("b")
     await engine.run_until_idle()
@@ -224,7 +224,9 @@ async def test_a_child_sees_the_execution_of_its_root_and_a_run_alone_sees_none(
 
 
 @pytest.mark.proves("R2-16")
-async def test_with_a_retention_of_two_the_first_three_of_five_are_gone(field: Field, engine: InlineEngine) -> None:
+async def test_a_retention_of_two_removes_the_first_three_of_five_executions(
+    field: Field, engine: InlineEngine
+) -> None:
     executions = [(await field.walk(engine, flow_of("a", "b a"))).id for _ in range(5)]
     upkeep = (await field.app.open()).storage.upkeep
     epoch = await upkeep.lead("janitor", Millis(1_000))
@@ -251,14 +253,14 @@ async def test_the_same_edge_twice_is_stored_once(field: Field, engine: InlineEn
     assert await field.app.jobs.dependencies("b") == [Edge(parent="a")]
 
 
-async def test_of_two_parents_one_is_removed_and_the_other_stays(field: Field, engine: InlineEngine) -> None:
+async def test_removing_one_of_two_edges_keeps_the_other(field: Field, engine: InlineEngine) -> None:
     await field.wire("c a", "c b")
     await field.app.jobs.remove_dependency("c", "b")
 
     assert await field.app.jobs.dependencies("c") == [Edge(parent="a")]
 
 
-async def test_when_a_parent_is_removed_its_children_lose_that_edge(field: Field, engine: InlineEngine) -> None:
+async def test_deleting_a_parent_job_removes_its_edges(field: Field, engine: InlineEngine) -> None:
     parent = JobSpec(kind="shell", spec={"command": "true"})
     await (await field.app.open()).jobs.put({JobId("p"): parent})
     await field.wire("c a", "c p")
@@ -267,7 +269,7 @@ async def test_when_a_parent_is_removed_its_children_lose_that_edge(field: Field
     assert await field.app.jobs.dependencies("c") == [Edge(parent="a")]
 
 
-async def test_an_edge_that_is_not_there_is_removed_without_error(field: Field, engine: InlineEngine) -> None:
+async def test_removing_a_missing_edge_is_a_no_op(field: Field, engine: InlineEngine) -> None:
     await field.wire("b a")
     await field.app.jobs.remove_dependency("c", "a")
 
@@ -308,7 +310,7 @@ WRONG: dict[str, tuple[Callable[[], WorkflowSpec], str]] = {
 
 @pytest.mark.proves("R2-61", "D1")
 @pytest.mark.parametrize("wrong", WRONG)
-async def test_what_cannot_be_a_workflow_is_refused_and_nothing_is_registered(
+async def test_an_invalid_workflow_is_refused_and_not_registered(
     field: Field, engine: InlineEngine, wrong: str
 ) -> None:
     build, message = WRONG[wrong]
@@ -324,9 +326,7 @@ async def test_what_cannot_be_a_workflow_is_refused_and_nothing_is_registered(
 
 
 @pytest.mark.proves("R2-15", "R2-58")
-async def test_an_unknown_execution_is_nothing_and_what_is_returned_is_a_copy(
-    field: Field, engine: InlineEngine
-) -> None:
+async def test_a_missing_execution_is_none_and_a_view_is_a_copy(field: Field, engine: InlineEngine) -> None:
     assert await field.app.workflows.status("01NOWHERE") is None
     execution = await field.walk(engine, flow_of("a", "b a", params={"day": 1}))
 
@@ -363,7 +363,7 @@ async def test_a_job_without_dependencies_is_never_started_as_a_child(field: Fie
     assert await field.app.runs.page(job="c") == []
 
 
-async def test_two_roots_and_one_that_waits_for_both(field: Field, engine: InlineEngine) -> None:
+async def test_a_step_waits_for_two_roots(field: Field, engine: InlineEngine) -> None:
     field.diary.hold("b")
     await (await field.app.open()).workflows.put({"flow": flow_of("a", "b", "d a b").spec})
     await field.app.workflows.start("flow")

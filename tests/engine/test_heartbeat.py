@@ -1,4 +1,4 @@
-"""A worker stays registered in time, or ends its attempts in time."""
+"""A worker renews its registration in time, or ends its attempts in time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -20,7 +20,7 @@ NOTHING = Renewal((), (), ())
 
 
 class Store:
-    """A work port that answers as it is told."""
+    """A work port with results set by the test."""
 
     def __init__(self) -> None:
         self.registered: list[Worker] = []
@@ -89,7 +89,7 @@ async def test_the_first_round_registers(heartbeat: Heartbeat, store: Store) -> 
     assert store.registered == [heartbeat.worker]
 
 
-async def test_a_renewal_lists_what_is_held_well_before_expiry(heartbeat: Heartbeat, store: Store) -> None:
+async def test_a_renewal_lists_held_leases_before_expiry(heartbeat: Heartbeat, store: Store) -> None:
     rest = await heartbeat.round()
 
     assert store.listed == [[1, 2]]
@@ -97,7 +97,7 @@ async def test_a_renewal_lists_what_is_held_well_before_expiry(heartbeat: Heartb
     assert rest <= LEASE // 3
 
 
-async def test_a_registration_is_announced(store: Store, clock: VirtualClock) -> None:
+async def test_a_registration_calls_on_registered(store: Store, clock: VirtualClock) -> None:
     told = asyncio.Event()
     heartbeat = a_heartbeat(store, clock, IdSource(lambda: 1))
     heartbeat.attach(Holder(), on_registered=told.set)
@@ -108,9 +108,7 @@ async def test_a_registration_is_announced(store: Store, clock: VirtualClock) ->
 
 
 @pytest.mark.proves("S5")
-async def test_a_cancel_reaches_the_attempt_with_the_renewal(
-    heartbeat: Heartbeat, store: Store, holder: Holder
-) -> None:
+async def test_a_renewal_ends_cancelled_attempts(heartbeat: Heartbeat, store: Store, holder: Holder) -> None:
     store.answer = Renewal(cancelled=(Token(2),), foreign=(), gone=())
 
     await heartbeat.round()
@@ -143,7 +141,7 @@ async def test_a_worker_that_had_expired_ends_all_attempts_and_registers_under_a
 
 
 @pytest.mark.proves("L5")
-async def test_a_worker_that_cannot_renew_ends_everything_before_others_may_believe_it_dead(
+async def test_a_worker_that_cannot_renew_ends_its_attempts_before_it_expires(
     heartbeat: Heartbeat, store: Store, clock: VirtualClock, holder: Holder
 ) -> None:
     joined = clock.elapsed()
@@ -157,7 +155,7 @@ async def test_a_worker_that_cannot_renew_ends_everything_before_others_may_beli
 
 
 @pytest.mark.proves("L5")
-async def test_a_storage_that_does_not_answer_is_not_waited_for_too_long(
+async def test_a_renewal_has_a_deadline(
     heartbeat: Heartbeat, store: Store, clock: VirtualClock, holder: Holder
 ) -> None:
     clock.advance(20 * SECOND)
@@ -173,10 +171,10 @@ async def test_a_storage_that_does_not_answer_is_not_waited_for_too_long(
 
 @pytest.mark.proves("L5")
 @pytest.mark.parametrize("ask", [Heartbeat.round, Heartbeat.is_still_registered])
-async def test_a_lease_counts_from_the_moment_it_was_asked_for(
+async def test_a_lease_counts_from_the_start_of_the_renewal(
     heartbeat: Heartbeat, store: Store, clock: VirtualClock, ask: Callable[[Heartbeat], Awaitable[object]]
 ) -> None:
-    """The storage may have granted it at any moment since, and the answer taken its time."""
+    """The storage may have granted it at any time since then, and the response may have been slow."""
     clock.advance(20 * SECOND)
     asked = clock.elapsed()
     store.gate.clear()
@@ -194,7 +192,7 @@ async def test_a_lease_counts_from_the_moment_it_was_asked_for(
 
 
 @pytest.mark.proves("L5")
-async def test_the_first_lease_counts_from_the_moment_it_was_asked_for(
+async def test_the_first_lease_counts_from_the_start_of_the_registration(
     heartbeat: Heartbeat, store: Store, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def register_slowly(*_: object) -> None:
@@ -211,13 +209,13 @@ async def test_the_first_lease_counts_from_the_moment_it_was_asked_for(
 
 
 @pytest.mark.proves("L1")
-async def test_asking_whether_the_worker_is_alive_lists_no_leases(heartbeat: Heartbeat, store: Store) -> None:
+async def test_a_registration_check_lists_no_leases(heartbeat: Heartbeat, store: Store) -> None:
     assert await heartbeat.is_still_registered()
 
     assert store.listed == [None]
 
 
-async def test_a_storage_that_comes_back_in_time_costs_nothing(
+async def test_a_storage_that_recovers_in_time_ends_no_attempts(
     heartbeat: Heartbeat, store: Store, clock: VirtualClock, holder: Holder
 ) -> None:
     clock.advance(20 * SECOND)
@@ -240,7 +238,7 @@ async def test_a_failed_renewal_is_repeated_within_a_second(heartbeat: Heartbeat
     assert rests == [SECOND] * 5
 
 
-async def test_while_a_claim_is_under_way_nothing_is_listed(
+async def test_a_renewal_during_a_claim_lists_no_leases(
     heartbeat: Heartbeat, store: Store, clock: VirtualClock
 ) -> None:
     async with heartbeat.claiming():
@@ -256,8 +254,8 @@ async def test_while_a_claim_is_under_way_nothing_is_listed(
 
 
 @pytest.mark.proves("M4")
-async def test_a_worker_that_always_claims_comes_to_list_what_it_holds(heartbeat: Heartbeat, store: Store) -> None:
-    """So that a grant whose answer got lost is given back also by a worker that is never idle."""
+async def test_a_worker_that_always_claims_still_lists_its_leases(heartbeat: Heartbeat, store: Store) -> None:
+    """A claim whose response was lost must be given back by a worker that is never idle, too."""
     is_answered, is_answered_too = asyncio.Event(), asyncio.Event()
     first = asyncio.create_task(enter(heartbeat, until=is_answered))
     await ease()
@@ -274,7 +272,7 @@ async def test_a_worker_that_always_claims_comes_to_list_what_it_holds(heartbeat
     assert store.listed == [[1, 2]]
 
 
-async def test_a_claim_waits_for_a_listing_that_is_under_way(heartbeat: Heartbeat, store: Store) -> None:
+async def test_a_claim_waits_for_a_listing_in_flight(heartbeat: Heartbeat, store: Store) -> None:
     store.gate.clear()
     renewing = asyncio.create_task(heartbeat.round())
     await ease()
@@ -289,7 +287,7 @@ async def test_a_claim_waits_for_a_listing_that_is_under_way(heartbeat: Heartbea
 
 
 @pytest.mark.proves("S3", "L1")
-async def test_a_renewal_that_waited_behind_a_claim_lists_nothing_while_that_claim_is_under_way(
+async def test_a_renewal_that_waits_for_a_claim_lists_no_leases_during_it(
     heartbeat: Heartbeat, store: Store, clock: VirtualClock
 ) -> None:
     store.gate.clear()
@@ -311,7 +309,7 @@ async def test_a_renewal_that_waited_behind_a_claim_lists_nothing_while_that_cla
 
 
 async def renew_twice(heartbeat: Heartbeat) -> None:
-    """At once, as when a cancel has rung meanwhile."""
+    """Renew again immediately, as after a cancellation signal."""
     await heartbeat.round()
     await heartbeat.round()
 
@@ -323,7 +321,7 @@ async def enter(heartbeat: Heartbeat, until: asyncio.Event | None = None) -> Wor
         return worker
 
 
-async def test_leaving_says_goodbye_once(heartbeat: Heartbeat, store: Store) -> None:
+async def test_a_worker_is_retired_once(heartbeat: Heartbeat, store: Store) -> None:
     await heartbeat.retire()
     await heartbeat.retire()
 

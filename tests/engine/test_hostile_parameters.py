@@ -1,4 +1,4 @@
-"""What people give a run or an execution stays data, whatever a shell would make of it."""
+"""Parameters and payloads stay data, even if a shell could execute them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,15 +24,15 @@ PRINT = 'printf %s "$TEXT"'
 
 @pytest.fixture
 def canary(tmp_path: Path) -> Iterator[Path]:
-    """A file that is there only if something was taken for a command."""
+    """A file that exists only if a parameter was executed as a command."""
     yield tmp_path / "canary"
     assert list(tmp_path.glob("canary")) == []
 
 
 @pytest.mark.proves("Z19")
 @pytest.mark.parametrize("hostile", HOSTILE)
-async def test_a_parameter_reaches_commands_as_it_was_given_and_is_never_one(hostile: str, canary: Path) -> None:
-    """By a variable, by standard input, and through the output of a step to the next one."""
+async def test_a_parameter_reaches_commands_unchanged_and_is_never_executed(hostile: str, canary: Path) -> None:
+    """Through a variable, standard input, and the output of a step."""
     given = hostile.format(canary=canary)
     app = Foliot()
     first = {"name": "first", "command": PRINT, "output": "text", "env": {"TEXT": "{{ params.text }}"}}
@@ -51,7 +51,7 @@ async def test_a_parameter_reaches_commands_as_it_was_given_and_is_never_one(hos
 
 @pytest.mark.proves("Z19")
 @pytest.mark.parametrize("hostile", HOSTILE)
-async def test_a_payload_reaches_a_command_as_it_was_given_and_is_never_one(hostile: str, canary: Path) -> None:
+async def test_a_payload_reaches_a_command_unchanged_and_is_never_executed(hostile: str, canary: Path) -> None:
     given = hostile.format(canary=canary)
     app = Foliot()
     app.shell("job", 'printf %s "$FOLIOT_PAYLOAD"', output="json")

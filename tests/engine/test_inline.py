@@ -15,7 +15,7 @@ from tests.engine.ease import ease
 
 
 @pytest.mark.proves("R1-15", "R4-03")
-async def test_a_year_of_days_passes_at_once(app: Foliot) -> None:
+async def test_a_year_of_daily_runs_takes_no_real_time(app: Foliot) -> None:
     seen = []
 
     @app.job
@@ -29,7 +29,7 @@ async def test_a_year_of_days_passes_at_once(app: Foliot) -> None:
     assert seen == [later(START, day * 24 * HOUR + 6 * HOUR) for day in range(365)]
 
 
-async def test_two_engines_tell_the_same_story(app: Foliot) -> None:
+async def test_two_inline_engines_give_the_same_result(app: Foliot) -> None:
     @app.job(retries=3, retry_delay=10, retry_jitter=0.5)
     def shaky() -> None:
         raise ValueError
@@ -58,7 +58,7 @@ async def test_plain_functions_run_in_the_thread_of_the_test(app: Foliot) -> Non
     assert run.output_payload == threading.get_ident()
 
 
-async def test_a_retry_happens_at_its_own_moment(app: Foliot) -> None:
+async def test_an_inline_retry_runs_when_it_is_due(app: Foliot) -> None:
     tried = []
 
     @app.job(retries=2, retry_delays=[10, 100])
@@ -73,7 +73,7 @@ async def test_a_retry_happens_at_its_own_moment(app: Foliot) -> None:
     assert tried == [0, 10_000, 110_000]
 
 
-async def test_a_run_for_later_is_started_then(app: Foliot) -> None:
+async def test_an_inline_run_for_later_starts_when_it_is_due(app: Foliot) -> None:
     @app.job
     def report() -> None: ...
 
@@ -87,7 +87,7 @@ async def test_a_run_for_later_is_started_then(app: Foliot) -> None:
     assert (run.status, run.started_at) == (Status.SUCCESS, to_datetime(later(START, 2 * HOUR)))
 
 
-async def test_a_handler_that_waits_stays_under_way_until_its_time_is_up(app: Foliot) -> None:
+async def test_a_waiting_function_runs_until_its_timeout(app: Foliot) -> None:
     @app.job(timeout=60)
     async def endless() -> None:
         await asyncio.Event().wait()
@@ -115,7 +115,7 @@ async def test_a_running_run_can_be_cancelled(app: Foliot) -> None:
         assert (await app.runs.get(run_id)).status is Status.CANCELLED
 
 
-async def test_joining_waits_for_work_that_is_done_elsewhere(app: Foliot) -> None:
+async def test_join_waits_for_work_in_other_threads(app: Foliot) -> None:
     @app.job
     async def elsewhere() -> str:
         return await asyncio.to_thread(lambda: "done")
@@ -127,7 +127,7 @@ async def test_joining_waits_for_work_that_is_done_elsewhere(app: Foliot) -> Non
         assert (await app.runs.get(run_id)).output_payload == "done"
 
 
-async def test_jobs_may_ask_for_further_runs(app: Foliot) -> None:
+async def test_jobs_may_enqueue_runs(app: Foliot) -> None:
     @app.job
     async def first() -> None:
         await app.enqueue(second)
@@ -142,7 +142,7 @@ async def test_jobs_may_ask_for_further_runs(app: Foliot) -> None:
         assert [run.status for run in await app.runs.page()] == [Status.SUCCESS] * 2
 
 
-async def test_nothing_of_it_is_left_behind(app: Foliot, clock: VirtualClock) -> None:
+async def test_an_inline_engine_leaves_nothing_behind(app: Foliot, clock: VirtualClock) -> None:
     @app.job
     async def endless() -> None:
         await asyncio.Event().wait()
@@ -156,7 +156,7 @@ async def test_nothing_of_it_is_left_behind(app: Foliot, clock: VirtualClock) ->
     assert len(asyncio.all_tasks()) == 1
 
 
-async def test_who_leaves_does_not_wait_for_what_prints_while_it_is_ended(app: Foliot) -> None:
+async def test_leaving_an_inline_engine_ends_attempts_that_print(app: Foliot) -> None:
     app.shell("stubborn", "trap 'echo bye; exit' TERM; echo up; while true; do sleep 0.01; done")
     async with asyncio.timeout(60), InlineEngine(app) as engine:
         run_id = await app.enqueue("stubborn")

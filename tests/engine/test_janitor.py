@@ -1,4 +1,4 @@
-"""One node at a time forgets what need not be kept any longer."""
+"""The janitor: only the leader prunes, within its term."""
 
 import asyncio
 
@@ -31,7 +31,7 @@ async def take_too_long(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R4-08")
-async def test_what_is_older_than_it_must_be_kept_is_removed(rig: Rig, storage: Storage) -> None:
+async def test_the_janitor_removes_old_runs(rig: Rig, storage: Storage) -> None:
     await old_runs(rig, 3)
     kept = await rig.enqueue()
 
@@ -40,7 +40,7 @@ async def test_what_is_older_than_it_must_be_kept_is_removed(rig: Rig, storage: 
     assert [run.id for run in await rig.runs()] == [kept]
 
 
-async def test_more_than_a_batch_is_removed_at_once(
+async def test_more_than_a_batch_is_removed_without_a_pause(
     rig: Rig, storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(janitor_module, "BATCH", 2)
@@ -53,7 +53,7 @@ async def test_more_than_a_batch_is_removed_at_once(
     assert await rig.runs() == []
 
 
-async def test_a_piece_in_which_nothing_was_too_old_ends_no_session(rig: Rig, storage: Storage) -> None:
+async def test_a_prune_that_removes_nothing_continues_if_there_is_more(rig: Rig, storage: Storage) -> None:
     pieces = iter([Pruned(0, 0, 0, 0, 0, 0, is_more=True), Pruned(0, 0, 0, 0, 0, 0)])
 
     async def prune(*_: object, **__: object) -> Pruned:
@@ -66,7 +66,7 @@ async def test_a_piece_in_which_nothing_was_too_old_ends_no_session(rig: Rig, st
 
 
 @pytest.mark.proves("L6")
-async def test_only_the_leader_removes(rig: Rig, storage: Storage) -> None:
+async def test_only_the_leader_prunes(rig: Rig, storage: Storage) -> None:
     leader, other = Janitor(storage, rig.clock, "leader", A_DAY), Janitor(storage, rig.clock, "other", A_DAY)
     await leader.round()
     await old_runs(rig, 1)
@@ -80,7 +80,7 @@ async def test_only_the_leader_removes(rig: Rig, storage: Storage) -> None:
 
 
 @pytest.mark.proves("L6")
-async def test_a_leader_whose_pruning_is_refused_does_not_hurry(rig: Rig, storage: Storage) -> None:
+async def test_a_leader_whose_prune_is_refused_waits(rig: Rig, storage: Storage) -> None:
     async def refuse(*_: object, **__: object) -> None:
         return None
 
@@ -90,7 +90,7 @@ async def test_a_leader_whose_pruning_is_refused_does_not_hurry(rig: Rig, storag
 
 
 @pytest.mark.proves("L8")
-async def test_whoever_leaves_is_followed_at_once(rig: Rig, storage: Storage) -> None:
+async def test_a_leader_that_resigns_is_replaced_immediately(rig: Rig, storage: Storage) -> None:
     leader, other = Janitor(storage, rig.clock, "leader", A_DAY), Janitor(storage, rig.clock, "other", A_DAY)
     await leader.round()
     await old_runs(rig, 1)
@@ -103,7 +103,7 @@ async def test_whoever_leaves_is_followed_at_once(rig: Rig, storage: Storage) ->
 
 
 @pytest.mark.proves("L8")
-async def test_a_leader_that_vanished_is_followed_when_its_term_is_over(rig: Rig, storage: Storage) -> None:
+async def test_a_vanished_leader_is_replaced_after_its_term(rig: Rig, storage: Storage) -> None:
     await Janitor(storage, rig.clock, "leader", A_DAY).round()
     await old_runs(rig, 1)
 
@@ -129,7 +129,7 @@ async def test_pruning_is_repeated_every_few_minutes_while_leadership_is_kept(ri
 
 
 @pytest.mark.proves("L7")
-async def test_a_leader_that_hears_nothing_stops_before_its_term_is_over(rig: Rig, storage: Storage) -> None:
+async def test_a_leader_without_a_response_stops_before_its_term_ends(rig: Rig, storage: Storage) -> None:
     async def hear_nothing(*_: object, **__: object) -> None:
         await asyncio.Event().wait()
 
@@ -147,7 +147,7 @@ async def test_a_leader_that_hears_nothing_stops_before_its_term_is_over(rig: Ri
 
 
 @pytest.mark.proves("L7")
-async def test_time_that_the_election_took_is_part_of_the_term(rig: Rig, storage: Storage) -> None:
+async def test_the_time_of_the_election_is_part_of_the_term(rig: Rig, storage: Storage) -> None:
     lead, pruned = storage.upkeep.lead, []
 
     async def lead_slowly(holder: str, term: Millis) -> int | None:
@@ -167,7 +167,7 @@ async def test_time_that_the_election_took_is_part_of_the_term(rig: Rig, storage
     assert pruned == []
 
 
-async def test_a_piece_that_does_not_fit_into_a_term_becomes_smaller_until_it_does(rig: Rig, storage: Storage) -> None:
+async def test_a_prune_that_takes_too_long_is_halved_until_it_fits(rig: Rig, storage: Storage) -> None:
     limits: list[int] = []
 
     async def prune(*_: object, limit: int, **__: object) -> Pruned:
@@ -184,7 +184,7 @@ async def test_a_piece_that_does_not_fit_into_a_term_becomes_smaller_until_it_do
     assert limits == [janitor_module.BATCH // part for part in (1, 2, 4, 2, 1, 1)]
 
 
-async def test_it_never_becomes_nothing(rig: Rig, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_prune_limit_is_at_least_one(rig: Rig, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(janitor_module, "BATCH", 2)
     limits: list[int] = []
 

@@ -23,7 +23,7 @@ from tests.engine.rig import Rig
 
 
 class Launchpad:
-    """Refuses, or fails, as often as it is told to."""
+    """A launcher that refuses or fails a given number of times."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, int | None, str | None, datetime, str]] = []
@@ -58,7 +58,7 @@ async def rig(storage: Storage, clock: VirtualClock, launchpad: Launchpad) -> Ri
 
 
 async def outcome(rig: Rig) -> Run:
-    """The one tick there is, with all the time its launch wants."""
+    """Return the only tick after its launch has ended."""
     await rig.fire(MINUTE)
     for _ in range(100):
         await rig.dispatcher.round()
@@ -69,7 +69,7 @@ async def outcome(rig: Rig) -> Run:
 
 
 @pytest.mark.proves("R4-01", "R4-10", "R4-12", "R4-29", "R4-67", "R4-68")
-async def test_the_launcher_is_told_everything_about_the_tick(rig: Rig, launchpad: Launchpad) -> None:
+async def test_the_launcher_gets_all_values_of_the_tick(rig: Rig, launchpad: Launchpad) -> None:
     run = await outcome(rig)
 
     moment = later(START, MINUTE)
@@ -78,7 +78,7 @@ async def test_the_launcher_is_told_everything_about_the_tick(rig: Rig, launchpa
 
 
 @pytest.mark.proves("R4-47")
-async def test_a_launch_that_fails_twice_is_tried_again_with_the_same_key(rig: Rig, launchpad: Launchpad) -> None:
+async def test_a_failed_launch_is_retried_with_the_same_key(rig: Rig, launchpad: Launchpad) -> None:
     launchpad.errors = 2
 
     run = await outcome(rig)
@@ -89,7 +89,7 @@ async def test_a_launch_that_fails_twice_is_tried_again_with_the_same_key(rig: R
 
 
 @pytest.mark.proves("R4-47")
-async def test_a_launch_that_always_fails_has_failed(rig: Rig, launchpad: Launchpad) -> None:
+async def test_a_launch_that_always_fails_fails_the_tick(rig: Rig, launchpad: Launchpad) -> None:
     launchpad.errors = 100
 
     run = await outcome(rig)
@@ -99,7 +99,7 @@ async def test_a_launch_that_always_fails_has_failed(rig: Rig, launchpad: Launch
 
 
 @pytest.mark.proves("R4-47", "R4-66")
-async def test_a_launcher_that_always_says_no_has_failed_the_tick(rig: Rig, launchpad: Launchpad) -> None:
+async def test_a_launcher_that_returns_false_fails_the_tick(rig: Rig, launchpad: Launchpad) -> None:
     launchpad.refusals = 100
 
     run = await outcome(rig)
@@ -108,7 +108,7 @@ async def test_a_launcher_that_always_says_no_has_failed_the_tick(rig: Rig, laun
 
 
 @pytest.mark.proves("R4-44", "R4-47", "R4-49")
-async def test_a_tick_shows_that_its_launch_has_failed(launchpad: Launchpad) -> None:
+async def test_a_tick_has_the_error_of_its_failed_launch(launchpad: Launchpad) -> None:
     launchpad.errors = 100
     app = Foliot(launcher=launchpad)
     async with InlineEngine(app) as engine:
@@ -123,7 +123,7 @@ async def test_a_tick_shows_that_its_launch_has_failed(launchpad: Launchpad) -> 
 
 
 class Counter:
-    """A launcher without a coroutine."""
+    """A launcher with a plain function."""
 
     def __init__(self) -> None:
         self.versions: list[int | None] = []
@@ -136,7 +136,7 @@ class Counter:
 
 
 @pytest.mark.proves("R4-01", "R4-12", "R4-29")
-async def test_a_launcher_may_be_plain_and_is_told_any_version() -> None:
+async def test_a_launcher_may_be_a_plain_function_and_gets_the_version() -> None:
     counter = Counter()
     app = Foliot(launcher=counter)
     async with InlineEngine(app) as engine:
@@ -148,7 +148,7 @@ async def test_a_launcher_may_be_plain_and_is_told_any_version() -> None:
     assert set(counter.versions) == {0, 7}
 
 
-async def test_the_launcher_of_an_application_is_asked_in_one_way() -> None:
+async def test_the_launcher_of_an_application_is_called_with_keywords() -> None:
     plain, awaited = Counter(), Launchpad()
 
     answers = [
@@ -191,7 +191,7 @@ async def test_without_a_launcher_the_tick_becomes_an_execution_of_that_version(
     assert (execution.version, execution.results) == (1, {"a": None})
 
 
-async def test_without_a_launcher_the_execution_has_the_payload_and_the_moment_of_its_tick() -> None:
+async def test_without_a_launcher_the_execution_has_the_payload_and_time_of_its_tick() -> None:
     app = Foliot()
     trigger = {"type": "schedule_based", "cron_expr": "@hourly", "user_id": "ann", "payload": {"day": "monday"}}
     flow = {"id": "etl", "params": {"day": "today"}, "triggers": [trigger], "steps": [{"name": "a", "approve": True}]}
@@ -205,7 +205,7 @@ async def test_without_a_launcher_the_execution_has_the_payload_and_the_moment_o
     assert execution.scheduled_for == to_datetime(later(START, HOUR))
 
 
-def test_a_tick_of_a_workflow_says_for_whom_it_is_started() -> None:
+def test_a_tick_of_a_workflow_has_its_user() -> None:
     job = a_job("etl", kind="graph", spec={"version": 4})
     spec = every(60, job_id=None, workflow_id="etl", user_id="ann")
     due = Launch(a_run_id(), a_tick_of(spec), spec, job, START)

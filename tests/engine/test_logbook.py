@@ -1,4 +1,4 @@
-"""What attempts print reaches the log store, in order and with bounded memory."""
+"""The output of attempts is saved in order, with bounded memory."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from tests.engine.ease import ease
 
 
 class Store:
-    """A work port that keeps what it is given; it can be away, or know that a token is stale."""
+    """A work port that keeps chunks, and can be unavailable or report a stale token."""
 
     def __init__(self) -> None:
         self.chunks: list[LogChunk] = []
@@ -53,7 +53,7 @@ def book(store: Store, clock: VirtualClock) -> LogBook:
 
 
 @pytest.mark.proves("E4")
-async def test_what_is_written_is_saved_in_order(book: LogBook, store: Store) -> None:
+async def test_log_writes_are_saved_in_order(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"one\n")
     log.write("stderr", b"two\n")
@@ -66,7 +66,7 @@ async def test_what_is_written_is_saved_in_order(book: LogBook, store: Store) ->
     ]
 
 
-async def test_what_a_thread_writes_is_saved_in_order_too(book: LogBook, store: Store) -> None:
+async def test_log_writes_of_a_thread_are_saved_in_order(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
 
     def count() -> None:
@@ -81,7 +81,7 @@ async def test_what_a_thread_writes_is_saved_in_order_too(book: LogBook, store: 
     assert book.wake.is_set()
 
 
-async def test_what_a_thread_writes_is_taken_by_the_loop_itself(book: LogBook, store: Store) -> None:
+async def test_log_writes_of_a_thread_are_handed_to_the_event_loop(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     thread = Thread(target=log.write, args=("stdout", b"from elsewhere\n"))
     thread.start()
@@ -95,7 +95,7 @@ async def test_what_a_thread_writes_is_taken_by_the_loop_itself(book: LogBook, s
     assert store.text == b"from elsewhere\n"
 
 
-async def test_more_than_a_batch_is_saved_at_once(book: LogBook, store: Store) -> None:
+async def test_more_than_a_batch_of_chunks_is_saved_without_a_pause(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     for _ in range(BATCH + 1):
         log.write("stdout", b".")
@@ -106,7 +106,7 @@ async def test_more_than_a_batch_is_saved_at_once(book: LogBook, store: Store) -
     assert (store.text, store.asked) == (b"." * (BATCH + 1), 2)
 
 
-async def test_what_could_not_be_saved_is_tried_again(book: LogBook, store: Store) -> None:
+async def test_unsaved_chunks_are_saved_again(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"hello\n")
     store.is_away = True
@@ -120,7 +120,7 @@ async def test_what_could_not_be_saved_is_tried_again(book: LogBook, store: Stor
 
 
 @pytest.mark.proves("E5")
-async def test_a_writer_is_held_back_while_there_is_no_room(book: LogBook) -> None:
+async def test_drain_waits_while_the_log_buffer_is_full(book: LogBook) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"x" * BUFFER_SIZE)
     held = asyncio.create_task(log.drain())
@@ -134,7 +134,7 @@ async def test_a_writer_is_held_back_while_there_is_no_room(book: LogBook) -> No
 
 
 async def without_room(book: LogBook, clock: VirtualClock) -> RunLog:
-    """A log that is full, and whose writer has waited as long as anybody is held back."""
+    """Return a full log whose writer has waited for the maximum time."""
     log = book.open(a_claim())
     log.write("stdout", b"x" * BUFFER_SIZE)
     held = asyncio.create_task(log.drain())
@@ -145,7 +145,9 @@ async def without_room(book: LogBook, clock: VirtualClock) -> RunLog:
 
 
 @pytest.mark.proves("E5")
-async def test_nobody_is_held_back_for_ever(book: LogBook, store: Store, clock: VirtualClock) -> None:
+async def test_drain_gives_up_after_the_maximum_wait_and_drops_output(
+    book: LogBook, store: Store, clock: VirtualClock
+) -> None:
     log = await without_room(book, clock)
 
     log.write("stdout", b"never seen")
@@ -156,7 +158,7 @@ async def test_nobody_is_held_back_for_ever(book: LogBook, store: Store, clock: 
 
 
 @pytest.mark.proves("L2", "S10")
-async def test_a_stale_token_silences_its_log(book: LogBook, store: Store) -> None:
+async def test_a_log_with_a_stale_token_saves_nothing(book: LogBook, store: Store) -> None:
     claim = a_claim()
     store.stale = {claim.token}
     log = book.open(claim)
@@ -169,7 +171,7 @@ async def test_a_stale_token_silences_its_log(book: LogBook, store: Store) -> No
     assert (store.chunks, store.asked) == ([], 1)
 
 
-async def test_closing_returns_when_everything_is_saved(book: LogBook, store: Store) -> None:
+async def test_closing_a_log_waits_until_everything_is_saved(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"last words")
     closing = asyncio.create_task(log.wait_saved())
@@ -183,7 +185,7 @@ async def test_closing_returns_when_everything_is_saved(book: LogBook, store: St
 
 
 @pytest.mark.proves("S6")
-async def test_closing_does_not_wait_for_ever_for_a_store_that_is_away(
+async def test_closing_a_log_has_a_time_limit(
     book: LogBook, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     claim = a_claim()
@@ -203,7 +205,7 @@ async def test_closing_does_not_wait_for_ever_for_a_store_that_is_away(
     assert (told["token"], told["chunks_unsaved"], told["levelname"]) == (claim.token, 1, "ERROR")
 
 
-async def test_what_is_written_after_closing_is_dropped(book: LogBook, store: Store) -> None:
+async def test_output_after_closing_is_dropped(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.seal()
     await log.wait_saved()
@@ -218,7 +220,7 @@ async def test_what_is_written_after_closing_is_dropped(book: LogBook, store: St
 
 
 @pytest.mark.proves("E4")
-async def test_a_log_that_was_used_ends_with_a_closing_line(book: LogBook, store: Store) -> None:
+async def test_a_log_with_output_ends_with_a_closing_line(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stderr", b"one\n")
 
@@ -230,7 +232,7 @@ async def test_a_log_that_was_used_ends_with_a_closing_line(book: LogBook, store
     assert store.last == ("meta", b"end of log: complete\n")
 
 
-async def test_a_log_that_was_not_used_costs_nothing(book: LogBook, store: Store) -> None:
+async def test_a_log_without_output_writes_nothing(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
 
     assert not log.seal()
@@ -239,7 +241,7 @@ async def test_a_log_that_was_not_used_costs_nothing(book: LogBook, store: Store
 
 
 @pytest.mark.proves("E4")
-async def test_what_a_runner_left_out_is_in_the_closing_line(book: LogBook, store: Store) -> None:
+async def test_output_left_out_by_the_runner_is_in_the_closing_line(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"x" * 4)
     log.truncated(9, 4)
@@ -251,7 +253,7 @@ async def test_what_a_runner_left_out_is_in_the_closing_line(book: LogBook, stor
 
 
 @pytest.mark.proves("E5")
-async def test_what_found_no_room_is_in_the_closing_line(book: LogBook, store: Store, clock: VirtualClock) -> None:
+async def test_dropped_output_is_in_the_closing_line(book: LogBook, store: Store, clock: VirtualClock) -> None:
     log = await without_room(book, clock)
 
     log.write("stdout", b"dropped")
@@ -262,7 +264,7 @@ async def test_what_found_no_room_is_in_the_closing_line(book: LogBook, store: S
 
 
 @pytest.mark.proves("E4")
-async def test_what_foliot_notes_is_no_output_of_the_job(book: LogBook, store: Store, clock: VirtualClock) -> None:
+async def test_lines_of_foliot_do_not_count_as_output(book: LogBook, store: Store, clock: VirtualClock) -> None:
     log = await without_room(book, clock)
 
     log.write("meta", b"a note")
@@ -273,9 +275,7 @@ async def test_what_foliot_notes_is_no_output_of_the_job(book: LogBook, store: S
     assert store.last == ("meta", f"end of log: truncated, {BUFFER_SIZE} of {BUFFER_SIZE + 7} bytes kept\n".encode())
 
 
-async def test_what_was_left_out_and_what_found_no_room_add_up(
-    book: LogBook, store: Store, clock: VirtualClock
-) -> None:
+async def test_left_out_and_dropped_output_add_up(book: LogBook, store: Store, clock: VirtualClock) -> None:
     log = await without_room(book, clock)
 
     log.write("stdout", b"dropped")
@@ -287,7 +287,7 @@ async def test_what_was_left_out_and_what_found_no_room_add_up(
 
 
 @pytest.mark.proves("S10")
-async def test_an_attempt_that_was_lost_says_nothing_about_its_end(book: LogBook, store: Store) -> None:
+async def test_a_lost_attempt_writes_no_closing_line(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"one\n")
 

@@ -14,7 +14,7 @@ from tests.engine.ease import ease
 
 
 class Chore:
-    """A duty that does as it is told and counts its rounds."""
+    """A duty with results set by the test, which counts its rounds."""
 
     name = "chore"
 
@@ -39,7 +39,7 @@ def running(chore: Chore, clock: VirtualClock) -> Iterator[Loop]:
     task.cancel()
 
 
-async def test_a_duty_rests_as_long_as_it_said(clock: VirtualClock) -> None:
+async def test_a_duty_sleeps_for_the_returned_delay(clock: VirtualClock) -> None:
     chore = Chore(SECOND)
     with running(chore, clock):
         await ease()
@@ -53,7 +53,7 @@ async def test_a_duty_rests_as_long_as_it_said(clock: VirtualClock) -> None:
         assert chore.rounds == 2
 
 
-async def test_a_duty_with_more_to_do_does_not_rest(clock: VirtualClock) -> None:
+async def test_a_duty_with_more_to_do_does_not_sleep(clock: VirtualClock) -> None:
     chore = Chore(IMMEDIATELY, IMMEDIATELY)
     with running(chore, clock):
         await ease()
@@ -61,7 +61,7 @@ async def test_a_duty_with_more_to_do_does_not_rest(clock: VirtualClock) -> None
         assert chore.rounds == 3
 
 
-async def test_a_duty_that_is_woken_does_not_rest_to_the_end(clock: VirtualClock) -> None:
+async def test_waking_a_duty_ends_its_sleep(clock: VirtualClock) -> None:
     chore = Chore(None, None)
     with running(chore, clock):
         await ease()
@@ -72,7 +72,7 @@ async def test_a_duty_that_is_woken_does_not_rest_to_the_end(clock: VirtualClock
         assert chore.rounds == 2
 
 
-async def test_news_that_arrive_during_a_round_are_not_slept_over(clock: VirtualClock) -> None:
+async def test_a_wake_during_a_round_prevents_the_sleep(clock: VirtualClock) -> None:
     chore = Chore(None, None)
     chore.wake.set()
     with running(chore, clock):
@@ -82,7 +82,7 @@ async def test_news_that_arrive_during_a_round_are_not_slept_over(clock: Virtual
         assert not chore.wake.is_set()
 
 
-async def test_news_are_served_by_a_round_that_follows_at_once(clock: VirtualClock) -> None:
+async def test_a_wake_during_a_round_is_cleared_by_the_next_round(clock: VirtualClock) -> None:
     chore = Chore(IMMEDIATELY, None)
     chore.wake.set()
     with running(chore, clock):
@@ -91,7 +91,7 @@ async def test_news_are_served_by_a_round_that_follows_at_once(clock: VirtualClo
         assert chore.rounds == 2
 
 
-async def test_a_round_that_fails_is_repeated_ever_more_slowly(clock: VirtualClock) -> None:
+async def test_failing_rounds_are_repeated_with_a_growing_backoff(clock: VirtualClock) -> None:
     chore = Chore(*[OSError("away")] * 20)
     pauses = []
     with running(chore, clock):
@@ -113,7 +113,7 @@ async def test_a_round_that_fails_is_repeated_ever_more_slowly(clock: VirtualClo
         (OSError("away"), False),
     ],
 )
-async def test_what_no_next_round_can_be_spared_is_told(clock: VirtualClock, error: Exception, is_told: bool) -> None:
+async def test_a_fatal_error_is_reported(clock: VirtualClock, error: Exception, is_told: bool) -> None:
     told: list[Exception] = []
     loop = Loop(Chore(error), clock, told.append)
     task = asyncio.create_task(loop.run())
@@ -123,7 +123,7 @@ async def test_what_no_next_round_can_be_spared_is_told(clock: VirtualClock, err
     assert told == [error] * is_told
 
 
-async def test_a_success_ends_the_back_off(clock: VirtualClock) -> None:
+async def test_a_successful_round_resets_the_backoff(clock: VirtualClock) -> None:
     chore = Chore(OSError("away"), OSError("away"), IMMEDIATELY, OSError("away"))
     with running(chore, clock):
         await ease()
@@ -136,7 +136,7 @@ async def test_a_success_ends_the_back_off(clock: VirtualClock) -> None:
         assert clock.next_alarm == 100
 
 
-async def test_stopping_lets_the_round_under_way_end(clock: VirtualClock) -> None:
+async def test_stopping_a_loop_lets_its_round_end(clock: VirtualClock) -> None:
     gate = asyncio.Event()
     ended: list[str] = []
 
@@ -159,7 +159,7 @@ async def test_stopping_lets_the_round_under_way_end(clock: VirtualClock) -> Non
     assert ended == ["round"]
 
 
-async def test_stopping_does_not_wait_for_a_rest_to_pass(clock: VirtualClock) -> None:
+async def test_stopping_a_loop_ends_its_sleep(clock: VirtualClock) -> None:
     chore = Chore(Millis(3_600_000))
     with running(chore, clock) as loop:
         await ease()

@@ -1,4 +1,4 @@
-"""A process at work: its duties start together and stop in good order."""
+"""A node: its duties start together and stop in order."""
 
 import asyncio
 from contextlib import suppress
@@ -25,7 +25,7 @@ from tests.engine.rig import LEASE, Rig, Stage
 
 @pytest.fixture
 async def node(rig: Rig) -> Node:
-    """A node at work on the parts of the rig, whose own duties stand still."""
+    """A running node on the parts of the rig. The duties of the rig itself do not run."""
     made = Node(rig.parts, Settings(label="node", slots=2, lease=LEASE))
     await made.start()
     return made
@@ -48,7 +48,7 @@ async def test_a_node_does_everything_by_itself(node: Node, rig: Rig) -> None:
 
 
 @pytest.mark.proves("R1-08")
-async def test_scheduler_and_worker_may_live_in_two_processes(rig: Rig) -> None:
+async def test_scheduler_and_worker_may_be_two_processes(rig: Rig) -> None:
     nodes = [Node(rig.parts, Settings(label=role, roles=[role])) for role in Role]
     for node in nodes:
         await node.start()
@@ -61,7 +61,7 @@ async def test_scheduler_and_worker_may_live_in_two_processes(rig: Rig) -> None:
     assert [run.status for run in await rig.runs()] == [Status.SUCCESS]
 
 
-async def test_what_runs_may_end_by_itself_when_the_node_stops(node: Node, rig: Rig) -> None:
+async def test_a_stopping_node_waits_for_running_attempts(node: Node, rig: Rig) -> None:
     rig.stage.answer = None
     run_id = await rig.enqueue()
     await ease(60)
@@ -77,7 +77,7 @@ async def test_what_runs_may_end_by_itself_when_the_node_stops(node: Node, rig: 
     assert await rig.storage.admission.workers() == []
 
 
-async def test_a_stopping_node_claims_nothing_more(node: Node, rig: Rig) -> None:
+async def test_a_stopping_node_claims_nothing(node: Node, rig: Rig) -> None:
     rig.stage.answer = None
     running = await rig.enqueue()
     await ease(60)
@@ -93,7 +93,7 @@ async def test_a_stopping_node_claims_nothing_more(node: Node, rig: Rig) -> None
 
 
 @pytest.mark.proves("S3")
-async def test_what_does_not_end_in_time_is_given_back_and_costs_no_attempt(node: Node, rig: Rig) -> None:
+async def test_attempts_that_do_not_end_in_time_are_given_back_uncounted(node: Node, rig: Rig) -> None:
     rig.stage.answer = None
     run_id = await rig.enqueue()
     await ease(60)
@@ -108,7 +108,7 @@ async def test_what_does_not_end_in_time_is_given_back_and_costs_no_attempt(node
     assert (run.status, run.attempt, run.lost) == (Status.QUEUED, 0, 0)
 
 
-async def test_a_stopping_worker_keeps_its_leases_alive(rig: Rig) -> None:
+async def test_a_stopping_worker_renews_its_leases(rig: Rig) -> None:
     node = Node(rig.parts, Settings(label="node", lease=LEASE, drain=Millis(10 * MINUTE)))
     await node.start()
     rig.stage.answer = None
@@ -125,7 +125,7 @@ async def test_a_stopping_worker_keeps_its_leases_alive(rig: Rig) -> None:
     assert await rig.status(run_id) is Status.SUCCESS
 
 
-async def test_a_storage_that_fails_now_and_then_stops_nothing(node: Node, rig: Rig, faults: Faults) -> None:
+async def test_a_node_survives_occasional_storage_errors(node: Node, rig: Rig, faults: Faults) -> None:
     await rig.schedule(every(10))
 
     for number in range(120):
@@ -141,7 +141,7 @@ async def test_a_storage_that_fails_now_and_then_stops_nothing(node: Node, rig: 
 
 
 @pytest.mark.proves("M4")
-async def test_a_stopping_node_saves_its_last_outcome_though_the_storage_fails_at_first(
+async def test_a_stopping_node_saves_its_last_outcome_after_a_storage_error(
     node: Node, rig: Rig, faults: Faults
 ) -> None:
     rig.stage.answer = None
@@ -155,11 +155,11 @@ async def test_a_stopping_node_saves_its_last_outcome_though_the_storage_fails_a
     await pass_time(rig.clock, 2 * SECOND, 100)
 
     assert stopping.done()
-    assert (await rig.status(run_id), faults.struck) == (Status.SUCCESS, "finish.before_commit")
+    assert (await rig.status(run_id), faults.last_point) == (Status.SUCCESS, "finish.before_commit")
 
 
 class Deaf(Stage):
-    """Its attempts swallow their cancellation."""
+    """A runner whose attempts ignore their cancellation."""
 
     async def run(self, attempt: Attempt) -> Success | Failure:
         while True:
@@ -167,7 +167,7 @@ class Deaf(Stage):
                 return await super().run(attempt)
 
 
-async def test_an_attempt_that_cannot_be_ended_is_left_behind_and_counted(rig: Rig, clock: VirtualClock) -> None:
+async def test_an_attempt_that_cannot_be_ended_is_abandoned_and_counted(rig: Rig, clock: VirtualClock) -> None:
     deaf = Deaf()
     deaf.answer = None
     parts = replace(rig.parts, runners={"stage": deaf})
@@ -185,7 +185,7 @@ async def test_an_attempt_that_cannot_be_ended_is_left_behind_and_counted(rig: R
     assert (is_stopped, left) == (True, 1)
 
 
-async def test_a_node_that_cannot_go_on_says_why_once(
+async def test_a_failed_node_reports_its_first_error_once(
     rig: Rig, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reasons = iter([StorageGone("the file is gone"), StorageGone("it is another file"), StorageGone("and gone again")])
@@ -207,7 +207,7 @@ async def test_a_node_that_cannot_go_on_says_why_once(
     assert node.failure.message == "the file is gone"
 
 
-async def test_every_duty_keeps_to_the_settings(rig: Rig, storage: Storage, clock: VirtualClock) -> None:
+async def test_every_duty_uses_the_settings(rig: Rig, storage: Storage, clock: VirtualClock) -> None:
     settings = Settings(label="node", poll=Millis(200), retention=retention(runs_age=DAY))
     timekeeping, work = SchedulerRole(rig.parts, settings), build_worker(rig.parts, settings)
     coordinator = CoordinatorRole(rig.parts, settings)
@@ -224,9 +224,7 @@ async def test_every_duty_keeps_to_the_settings(rig: Rig, storage: Storage, cloc
     assert await rig.runs() == []
 
 
-async def test_a_storage_that_is_away_does_not_keep_the_node_from_stopping(
-    node: Node, rig: Rig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_node_stops_while_the_storage_fails(node: Node, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     async def away(*_: object, **__: object) -> object:
         raise Hiccup("away")
 
@@ -243,7 +241,7 @@ async def test_a_storage_that_is_away_does_not_keep_the_node_from_stopping(
 
 
 @pytest.mark.parametrize("verb", ["ledger.due", "work.exchange", "upkeep.resign", "work.retire"])
-async def test_a_storage_that_does_not_answer_does_not_keep_the_node_from_stopping(
+async def test_a_node_stops_while_the_storage_does_not_respond(
     node: Node, rig: Rig, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     port, _, name = verb.partition(".")

@@ -1,4 +1,4 @@
-"""What a tick does while an earlier run of its schedule is still under way."""
+"""Overlap policies: what a tick does while an earlier run of its schedule is open."""
 
 import pytest
 
@@ -26,7 +26,7 @@ async def minutes(rig: Rig, how_many: int) -> None:
 
 
 @pytest.mark.proves("R4-37", "T10")
-async def test_allow_fires_whatever_is_under_way(slow: Rig) -> None:
+async def test_overlap_allow_fires_every_tick(slow: Rig) -> None:
     schedule = await slow.schedule(every(60, overlap=Overlap.ALLOW))
 
     await minutes(slow, 3)
@@ -36,7 +36,7 @@ async def test_allow_fires_whatever_is_under_way(slow: Rig) -> None:
 
 
 @pytest.mark.proves("R4-38", "R4-64", "T10")
-async def test_skip_records_the_ticks_it_did_not_fire(slow: Rig) -> None:
+async def test_overlap_skip_records_skipped_ticks(slow: Rig) -> None:
     schedule = await slow.schedule(every(60, overlap=Overlap.SKIP))
 
     await minutes(slow, 3)
@@ -46,7 +46,7 @@ async def test_skip_records_the_ticks_it_did_not_fire(slow: Rig) -> None:
 
 
 @pytest.mark.proves("R4-38")
-async def test_skip_fires_again_once_the_run_is_over(slow: Rig) -> None:
+async def test_overlap_skip_fires_again_after_the_run_has_ended(slow: Rig) -> None:
     schedule = await slow.schedule(every(60, overlap=Overlap.SKIP))
     await minutes(slow, 2)
     slow.stage.end(slow.stage.under_way[0])
@@ -58,7 +58,7 @@ async def test_skip_fires_again_once_the_run_is_over(slow: Rig) -> None:
 
 
 @pytest.mark.proves("R4-64")
-async def test_a_run_that_waits_for_its_retry_is_still_in_flight(rig: Rig) -> None:
+async def test_a_run_that_waits_for_its_retry_counts_for_overlap(rig: Rig) -> None:
     await rig.job(retry=Retry(retries=1, base=Millis(10 * MINUTE)))
     schedule = await rig.schedule(every(60, overlap=Overlap.SKIP))
     rig.stage.answer = Failure("not yet", Reason.EXIT_CODE)
@@ -69,7 +69,7 @@ async def test_a_run_that_waits_for_its_retry_is_still_in_flight(rig: Rig) -> No
 
 
 @pytest.mark.proves("R4-39", "T10")
-async def test_queue_runs_every_tick_one_after_another_in_planned_order(slow: Rig) -> None:
+async def test_overlap_queue_runs_ticks_sequentially_in_planned_order(slow: Rig) -> None:
     schedule = await slow.schedule(every(60, overlap=Overlap.QUEUE))
     await minutes(slow, 4)
     order = []
@@ -88,7 +88,7 @@ async def test_queue_runs_every_tick_one_after_another_in_planned_order(slow: Ri
 
 
 @pytest.mark.proves("T10")
-async def test_cancel_running_ends_the_old_run_before_the_new_one_starts(slow: Rig) -> None:
+async def test_overlap_cancel_running_ends_the_old_run_before_the_new_one_starts(slow: Rig) -> None:
     await slow.schedule(every(60, overlap=Overlap.CANCEL_RUNNING))
     await minutes(slow, 1)
     [old] = slow.stage.under_way
@@ -117,8 +117,8 @@ async def test_with_cancel_running_only_the_newest_of_several_late_ticks_runs(sl
     assert await slow.planned_times() == [later(START, 10 * MINUTE)]
 
 
-async def test_what_was_in_flight_may_end_between_deciding_and_saving(slow: Rig) -> None:
-    """The run that waits for it must start all the same: the storage looks again when it saves."""
+async def test_a_run_that_ends_between_deciding_and_saving_does_not_block_the_next(slow: Rig) -> None:
+    """The run that waits for it must start: the storage checks again when it saves."""
     await slow.schedule(every(60, overlap=Overlap.QUEUE))
     await minutes(slow, 1)
     settle = slow.storage.ledger.commit_firings

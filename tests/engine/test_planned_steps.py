@@ -1,4 +1,4 @@
-"""Steps know the moment that their execution was planned for, on a virtual clock."""
+"""Steps have the planned time of their execution."""
 
 from datetime import datetime, timedelta
 
@@ -27,7 +27,7 @@ def app(told: list[datetime | None]) -> Foliot:
     return app
 
 
-async def test_a_tick_is_the_planned_moment_of_all_steps(app: Foliot, told: list[datetime | None]) -> None:
+async def test_all_steps_have_the_planned_time_of_the_tick(app: Foliot, told: list[datetime | None]) -> None:
     app.schedule("hourly", "etl", cron="0 * * * *")
 
     async with InlineEngine(app) as engine:
@@ -40,7 +40,7 @@ async def test_a_tick_is_the_planned_moment_of_all_steps(app: Foliot, told: list
     assert there.scheduled_for == ONE_O_CLOCK
 
 
-async def test_a_step_of_what_nobody_planned_has_none(app: Foliot, told: list[datetime | None]) -> None:
+async def test_steps_of_an_unplanned_execution_have_no_planned_time(app: Foliot, told: list[datetime | None]) -> None:
     async with InlineEngine(app) as engine:
         await app.workflows.start("etl")
         await engine.join()
@@ -50,8 +50,8 @@ async def test_a_step_of_what_nobody_planned_has_none(app: Foliot, told: list[da
     assert (told, printed, there.scheduled_for) == ([None], b"at\n", None)
 
 
-async def test_each_step_has_a_key_of_its_own(app: Foliot) -> None:
-    """That of the tick belongs to the execution: two steps that used it would keep each other from their work."""
+async def test_each_step_has_its_own_idempotency_key(app: Foliot) -> None:
+    """The key of the tick belongs to the execution: two steps with one key would deduplicate each other."""
     keys: list[str] = []
     flow = Workflow("two")
     for name in ("a", "b"):

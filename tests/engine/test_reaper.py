@@ -1,4 +1,4 @@
-"""What vanished workers held is freed, counted, and fenced off."""
+"""Leases of vanished workers are freed, counted and fenced."""
 
 from collections.abc import Collection
 
@@ -21,7 +21,7 @@ from tests.engine.rig import LEASE, Rig
 
 @pytest.fixture
 def doomed(storage: Storage, clock: VirtualClock) -> Rig:
-    """A worker whose attempts go on until it vanishes: the test stops cranking it."""
+    """A worker that vanishes when the test stops running its rounds."""
     rig = Rig(storage, clock, lease=LEASE)
     rig.stage.answer = None
     return rig
@@ -29,12 +29,12 @@ def doomed(storage: Storage, clock: VirtualClock) -> Rig:
 
 @pytest.fixture
 async def heir(another: Another, clock: VirtualClock) -> Rig:
-    """Another process, which notices and takes over."""
+    """Another process, which reaps the leases and takes over."""
     return Rig(await another(), clock)
 
 
 @pytest.mark.proves("R1-20", "R1-21", "L1")
-async def test_a_run_whose_worker_vanished_is_taken_over(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+async def test_a_run_of_a_vanished_worker_is_taken_over(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     run_id = await doomed.enqueue()
     await doomed.claim()
 
@@ -57,10 +57,10 @@ async def test_a_run_whose_worker_vanished_is_taken_over(doomed: Rig, heir: Rig,
         Failure("exit code 1", Reason.EXIT_CODE, exit_code=1),
     ],
 )
-async def test_a_failure_that_a_worker_taken_for_dead_sees_counts_as_a_lost_attempt(
+async def test_a_failure_seen_by_an_expired_worker_is_a_lost_attempt(
     doomed: Rig, heir: Rig, clock: VirtualClock, outcome: Failure
 ) -> None:
-    """The heir ends the processes of the doomed one before it frees the runs, and the doomed one may see it first."""
+    """The heir ends the processes of the expired worker first, so that worker may see a failure before the reaper."""
     run_id = await doomed.enqueue()
     await doomed.claim()
 
@@ -84,7 +84,7 @@ async def test_a_failure_that_a_worker_taken_for_dead_sees_counts_as_a_lost_atte
         (Failure("exit code 1", Reason.EXIT_CODE, exit_code=1), LEASE - 1, Status.FAILED),
     ],
 )
-async def test_what_nobody_else_can_have_done_is_saved_also_when_it_comes_late(
+async def test_a_late_outcome_that_no_sweep_can_cause_is_saved(
     doomed: Rig, clock: VirtualClock, outcome: Success | Failure, after: int, status: Status
 ) -> None:
     run_id = await doomed.enqueue()
@@ -99,7 +99,7 @@ async def test_what_nobody_else_can_have_done_is_saved_also_when_it_comes_late(
 
 
 @pytest.mark.proves("S8", "L3")
-async def test_a_living_worker_keeps_what_it_holds(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+async def test_a_live_worker_keeps_its_leases(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     run_id = await doomed.enqueue()
     await doomed.claim()
 
@@ -147,7 +147,7 @@ async def test_a_step_of_the_wall_clock_neither_frees_a_lease_nor_keeps_a_dead_o
 
 
 @pytest.mark.proves("L3")
-async def test_what_ran_before_a_reboot_is_lost(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+async def test_runs_from_before_a_reboot_are_lost(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     run_id = await doomed.enqueue()
     await doomed.claim()
 
@@ -158,7 +158,9 @@ async def test_what_ran_before_a_reboot_is_lost(doomed: Rig, heir: Rig, clock: V
 
 
 @pytest.mark.proves("Q5", "S3")
-async def test_a_run_that_kills_every_worker_fails_at_last(doomed: Rig, another: Another, clock: VirtualClock) -> None:
+async def test_a_run_that_kills_every_worker_fails_eventually(
+    doomed: Rig, another: Another, clock: VirtualClock
+) -> None:
     await doomed.job(max_lost=2)
     run_id = await doomed.enqueue()
     for _ in range(5):
@@ -188,7 +190,7 @@ async def test_lost_attempts_do_not_use_up_the_retries(doomed: Rig, heir: Rig, c
     assert heir.stage.under_way == [run_id]
 
 
-async def test_at_most_once_is_never_tried_again(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+async def test_an_at_most_once_run_is_never_retried(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     await doomed.job(delivery=Delivery.AT_MOST_ONCE)
     run_id = await doomed.enqueue()
     await doomed.claim()
@@ -200,7 +202,7 @@ async def test_at_most_once_is_never_tried_again(doomed: Rig, heir: Rig, clock: 
 
 
 @pytest.mark.proves("L4")
-async def test_an_end_that_comes_after_expiry_but_before_the_reaper_counts(
+async def test_an_outcome_after_expiry_but_before_the_reaper_is_saved(
     doomed: Rig, heir: Rig, clock: VirtualClock
 ) -> None:
     run_id = await doomed.enqueue()
@@ -217,7 +219,7 @@ async def test_an_end_that_comes_after_expiry_but_before_the_reaper_counts(
 
 
 @pytest.mark.proves("L2", "L4", "S10")
-async def test_an_end_that_comes_after_the_reaper_changes_nothing(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+async def test_an_outcome_after_the_reaper_changes_nothing(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     run_id = await doomed.enqueue()
     await doomed.claim()
     clock.advance(LEASE)
@@ -235,9 +237,7 @@ async def test_an_end_that_comes_after_the_reaper_changes_nothing(doomed: Rig, h
 
 
 @pytest.mark.proves("L2", "L5")
-async def test_a_worker_that_stalled_ends_its_attempts_when_it_wakes(
-    doomed: Rig, heir: Rig, clock: VirtualClock
-) -> None:
+async def test_a_stalled_worker_ends_its_attempts_when_it_resumes(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     run_id = await doomed.enqueue()
     await doomed.claim()
     clock.advance(LEASE)
@@ -275,9 +275,7 @@ async def test_a_cancelled_run_whose_worker_vanished_is_cancelled(doomed: Rig, h
     assert await heir.status(run_id) is Status.CANCELLED
 
 
-async def test_a_vanished_worker_is_forgotten_once_it_holds_nothing(
-    doomed: Rig, heir: Rig, clock: VirtualClock
-) -> None:
+async def test_a_vanished_worker_without_leases_is_removed(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     await doomed.enqueue()
     await doomed.claim()
     clock.advance(LEASE)
@@ -288,7 +286,7 @@ async def test_a_vanished_worker_is_forgotten_once_it_holds_nothing(
 
 
 @pytest.mark.proves("L10")
-async def test_the_places_of_a_vanished_worker_are_given_to_others(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+async def test_places_held_by_a_vanished_worker_are_released(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     await doomed.job(max_concurrent=1, delivery=Delivery.AT_MOST_ONCE)
     await doomed.enqueue()
     waiting = await doomed.enqueue()
@@ -301,7 +299,7 @@ async def test_the_places_of_a_vanished_worker_are_given_to_others(doomed: Rig, 
     assert await heir.status(waiting) is Status.SUCCESS
 
 
-async def test_more_than_a_batch_of_lost_runs_is_freed_at_once(
+async def test_more_than_a_batch_of_lost_runs_is_freed_without_a_pause(
     doomed: Rig, heir: Rig, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reaper_module, "BATCH", 2)
@@ -319,7 +317,7 @@ async def test_more_than_a_batch_of_lost_runs_is_freed_at_once(
 
 
 class Broom:
-    """Notes what is swept, and how things stood then."""
+    """Records what is swept, and the state at that time."""
 
     def __init__(self, rig: Rig) -> None:
         self._rig = rig
@@ -334,7 +332,7 @@ class Broom:
 
 
 @pytest.mark.proves("L1", "E1")
-async def test_what_a_vanished_worker_left_running_is_ended_before_its_runs_are_freed(
+async def test_processes_of_a_vanished_worker_end_before_its_runs_are_freed(
     doomed: Rig, another: Another, clock: VirtualClock
 ) -> None:
     runs = [await doomed.enqueue() for _ in range(2)]
@@ -350,10 +348,10 @@ async def test_what_a_vanished_worker_left_running_is_ended_before_its_runs_are_
 
 
 @pytest.mark.proves("L1", "E1")
-async def test_before_a_lost_run_begins_anew_what_is_left_of_all_its_attempts_is_ended(
+async def test_processes_of_all_former_attempts_end_before_a_lost_run_starts_again(
     storage: Storage, another: Another, clock: VirtualClock
 ) -> None:
-    """Whoever noticed may be on another machine, and the attempts before the last may have been on this one."""
+    """The reaper may run on another machine, and earlier attempts may have run on this one."""
     worker = Rig(storage, clock)
     await worker.job(max_lost=5)
     run_id = await worker.enqueue()

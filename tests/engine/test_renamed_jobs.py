@@ -1,4 +1,4 @@
-"""Renaming a job that workflows and gates name, on a virtual clock."""
+"""Renaming a job that workflows and gates use."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -38,7 +38,7 @@ async def rename(app: Foliot) -> Changes:
 
 
 async def passage(app: Foliot, engine: InlineEngine, execution_id: str | None = None) -> ExecutionView:
-    """An execution that is approved of, to its end."""
+    """Approve an execution and run it to its end."""
     execution_id = execution_id or await app.workflows.start("wf")
     await engine.join()
     await app.workflows.approve(execution_id, "ask")
@@ -55,7 +55,7 @@ async def deployed(app: Foliot, engine: InlineEngine) -> None:
 
 
 @pytest.mark.usefixtures("deployed")
-async def test_a_workflow_that_names_it_goes_on_naming_it(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_workflow_uses_a_job_under_its_new_id(app: Foliot, engine: InlineEngine) -> None:
     assert (await passage(app, engine)).results["work"] == "success"
 
     await rename(app)
@@ -100,7 +100,7 @@ async def test_an_execution_that_waits_to_be_opened_runs_the_renamed_job(app: Fo
     assert len(await app.runs.page(job="new")) == 1
 
 
-async def test_a_workflow_of_the_same_file_has_no_new_version(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_rename_adds_no_version_to_a_workflow_of_the_same_file(app: Foliot, engine: InlineEngine) -> None:
     def flow(job_id: JobId) -> dict[str, WorkflowSpec]:
         definition = JobSpec(kind="shell", spec={"command": "true"}, gate=Gate(depends_on=(job_id,)), source="file")
         steps = (Step(name="work", job=job_id), Step(name="after", definition=definition, after=(Edge(parent="work"),)))
@@ -118,7 +118,7 @@ async def test_a_workflow_of_the_same_file_has_no_new_version(app: Foliot, engin
     assert (execution.version, execution.results) == (1, {"work": "success", "after": "success"})
 
 
-async def test_a_gate_that_looks_at_it_sees_what_ran_under_the_old_name(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_gate_reads_runs_from_before_a_rename(app: Foliot, engine: InlineEngine) -> None:
     gated = JobSpec(kind="shell", spec={"command": "true"}, gate=Gate(depends_on=(OLD,)), source="api")
     await load(app, {OLD: TRUE})
     await (await app.open()).jobs.put({JobId("gated"): gated})
@@ -132,8 +132,8 @@ async def test_a_gate_that_looks_at_it_sees_what_ran_under_the_old_name(app: Fol
     assert (await app.runs.get(run_id)).status == "success"
 
 
-async def test_each_step_keeps_its_job_when_two_jobs_change_places(app: Foliot, engine: InlineEngine) -> None:
-    """In three turns, since two cannot do so at once: in the end all names are there that were there before."""
+async def test_each_step_keeps_its_job_when_two_jobs_swap_ids(app: Foliot, engine: InlineEngine) -> None:
+    """In three renames, since two jobs cannot swap ids in one call."""
     await load(app, {A: saying("a"), B: saying("b")})
     steps = [{"name": "one", "job": "a", "after": "ask"}, {"name": "two", "job": "b", "after": "ask"}]
     await app.workflows.deploy({"id": "wf", "steps": [{"name": "ask", "approve": True}, *steps]})
@@ -149,7 +149,7 @@ async def test_each_step_keeps_its_job_when_two_jobs_change_places(app: Foliot, 
     assert {run.output_payload for run in await app.runs.page(job="b")} == {"a"}
 
 
-async def test_what_comes_after_it_still_does(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_renamed_job_keeps_its_dependent_jobs(app: Foliot, engine: InlineEngine) -> None:
     child = JobId("child")
     hourly = every(3_600, job_id=OLD, source="file")
     await load(app, {OLD: TRUE, child: TRUE}, schedules={ScheduleId("hourly"): hourly})
@@ -168,7 +168,9 @@ async def test_what_comes_after_it_still_does(app: Foliot, engine: InlineEngine)
     assert (await (await app.open()).storage.definitions.get_jobs([NEW]))[NEW].spec.leads == "after:new"
 
 
-async def test_a_job_that_came_after_its_execution_had_begun_is_none_of_it(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_job_renamed_after_the_start_of_an_execution_is_not_part_of_it(
+    app: Foliot, engine: InlineEngine
+) -> None:
     storage = (await app.open()).storage
     await load(app, {OLD: TRUE})
     await app.workflows.deploy(DOCUMENT)

@@ -52,7 +52,7 @@ async def test_a_workflow_is_not_renamed_while_an_execution_of_it_is_open(app: F
     assert await app.runs.page(job="old.first") == []
 
 
-async def test_one_that_has_not_begun_begins_under_the_new_name(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_waiting_execution_opens_under_the_new_workflow_id(app: Foliot, engine: InlineEngine) -> None:
     execution_id = await app.workflows.start("old")
 
     await rename(app)
@@ -64,7 +64,7 @@ async def test_one_that_has_not_begun_begins_under_the_new_name(app: Foliot, eng
 
 
 @pytest.mark.proves("D7")
-async def test_the_id_of_a_deleted_workflow_is_not_given_while_an_execution_of_it_is_open(
+async def test_the_id_of_a_deleted_workflow_is_not_free_while_an_execution_is_open(
     app: Foliot, engine: InlineEngine
 ) -> None:
     other = {"name": "other", "command": "true", "after": ["ask"]}

@@ -1,4 +1,4 @@
-"""Executions that repeat others, and what they carry along from them."""
+"""Reruns of executions, and the outputs that they carry over."""
 
 import pytest
 
@@ -45,9 +45,7 @@ async def forget_all_that_is_over(app: Foliot, *, limit: int = 1_000) -> None:
     await upkeep.prune(retention(executions_per_workflow=0), epoch=epoch or 0, limit=limit)
 
 
-async def test_what_kept_steps_gave_back_outlives_their_execution(
-    app: Foliot, engine: InlineEngine, diary: Diary
-) -> None:
+async def test_outputs_of_kept_steps_outlive_their_execution(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
     before = await fail(app, engine)
     diary.failing = set()
     diary.hold("load")
@@ -65,7 +63,7 @@ async def test_what_kept_steps_gave_back_outlives_their_execution(
 
 
 async def fail_twice(app: Foliot, engine: InlineEngine, diary: Diary) -> str:
-    """A repetition that failed as well; while it ran, the first execution was forgotten. From now on all goes well."""
+    """Return a rerun that failed while the first execution was pruned. Later runs succeed."""
     second = await app.workflows.rerun(await fail(app, engine))
     diary.hold("load")
     await engine.run_until_idle()
@@ -76,7 +74,9 @@ async def fail_twice(app: Foliot, engine: InlineEngine, diary: Diary) -> str:
     return second
 
 
-async def test_it_is_carried_on_through_further_repetitions(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+async def test_outputs_of_kept_steps_are_carried_through_further_reruns(
+    app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
     second = await fail_twice(app, engine, diary)
 
     third = await app.workflows.rerun(second)
@@ -86,7 +86,7 @@ async def test_it_is_carried_on_through_further_repetitions(app: Foliot, engine:
     assert [run.input_payload for run in await app.runs.page(job="etl.load")] == [{"path": "/data"}] * 2
 
 
-async def test_edges_ask_about_what_was_carried_as_well(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+async def test_edge_tests_read_carried_outputs(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
     second = await fail_twice(app, engine, diary)
 
     await app.workflows.rerun(second)
@@ -95,7 +95,7 @@ async def test_edges_ask_about_what_was_carried_as_well(app: Foliot, engine: Inl
     assert sorted(diary.ran) == ["load", "report", "tell"]
 
 
-async def test_one_with_nothing_left_to_run_is_over_at_once(diary: Diary) -> None:
+async def test_a_rerun_with_nothing_left_to_run_ends_immediately(diary: Diary) -> None:
     app, short = Foliot(), Workflow("etl")
     short.step("extract", diary.step("extract"))
     short.step("load", diary.step("load")).after("extract")
@@ -127,7 +127,7 @@ async def test_after_a_mark_neither_the_step_nor_another_failure_is_run_again(di
         assert execution.status == "failed"
 
 
-async def test_without_anything_to_ask_for_nothing_is_carried(app: Foliot, engine: InlineEngine) -> None:
+async def test_outputs_that_no_step_uses_are_not_carried(app: Foliot, engine: InlineEngine) -> None:
     before = await fail(app, engine)
     everything = await app.workflows.rerun(before, "extract")
 
@@ -137,7 +137,7 @@ async def test_without_anything_to_ask_for_nothing_is_carried(app: Foliot, engin
     assert b"carried" not in overrides
 
 
-async def test_one_whose_results_were_forgotten_before_it_began_says_so(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_rerun_whose_results_were_pruned_fails_with_a_message(app: Foliot, engine: InlineEngine) -> None:
     before = await fail(app, engine)
     after = await app.workflows.rerun(before)
     await forget_all_that_is_over(app)
@@ -150,10 +150,8 @@ async def test_one_whose_results_were_forgotten_before_it_began_says_so(app: Fol
     assert advice.strip() == "Start the workflow again, or keep executions longer."
 
 
-async def test_one_that_lacks_an_output_is_refused_and_a_step_that_is_run_again_needs_none(
-    app: Foliot, engine: InlineEngine, diary: Diary
-) -> None:
-    """An execution is removed in pieces, and the runs of its steps go first."""
+async def test_a_rerun_without_a_needed_output_is_refused(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+    """An execution is removed in pieces, beginning with the runs of its steps."""
     before = await fail(app, engine)
     await forget_all_that_is_over(app, limit=1)
     assert await app.runs.page(job="etl.extract") == []

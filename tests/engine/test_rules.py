@@ -11,7 +11,7 @@ from tests.engine.rig import Rig
 
 
 @pytest.mark.proves("R1-15", "R1-44", "R1-61", "R4-45", "T4", "T5")
-async def test_a_cron_schedule_makes_a_run_stamps_it_and_moves_on(rig: Rig) -> None:
+async def test_a_cron_schedule_creates_a_run_and_advances(rig: Rig) -> None:
     schedule = await rig.schedule(cron("0 * * * *"))
 
     await rig.fire(HOUR)
@@ -26,7 +26,7 @@ async def test_a_cron_schedule_makes_a_run_stamps_it_and_moves_on(rig: Rig) -> N
 
 
 @pytest.mark.proves("T7", "R4-19")
-async def test_nothing_fires_early(rig: Rig) -> None:
+async def test_a_schedule_does_not_fire_early(rig: Rig) -> None:
     await rig.schedule(cron("0 * * * *"))
 
     await rig.fire(HOUR - 1)
@@ -37,14 +37,14 @@ async def test_nothing_fires_early(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R4-65")
-async def test_the_scheduler_sleeps_until_the_very_moment(rig: Rig) -> None:
+async def test_the_scheduler_sleeps_until_the_next_fire_time(rig: Rig) -> None:
     await rig.schedule(cron("0 * * * *"))
 
     assert await rig.fire(HOUR - 300) == 300
 
 
 @pytest.mark.proves("R4-34", "R4-60")
-async def test_the_scheduler_looks_at_least_once_in_a_tick(rig: Rig) -> None:
+async def test_the_scheduler_polls_at_least_once_per_tick_setting(rig: Rig) -> None:
     assert await rig.fire() == SECOND
 
     await rig.schedule(cron("0 * * * *"))
@@ -75,7 +75,7 @@ async def test_an_interval_does_not_drift_however_late_it_is_noticed(rig: Rig) -
 
 
 @pytest.mark.proves("R1-13")
-async def test_a_once_schedule_fires_once_and_has_no_next_moment(rig: Rig) -> None:
+async def test_a_once_schedule_fires_once_and_has_no_next_time(rig: Rig) -> None:
     await rig.schedule(once(later(START, HOUR)))
 
     await rig.fire(HOUR)
@@ -107,7 +107,7 @@ async def test_a_job_may_have_many_schedules(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R4-15", "R4-16", "R4-61", "R4-62", "R4-63")
-async def test_only_moments_from_start_to_end_fire_both_included(rig: Rig) -> None:
+async def test_ticks_fire_from_start_at_to_end_at_inclusive(rig: Rig) -> None:
     window = {"start_at": later(START, 2 * HOUR), "end_at": later(START, 3 * HOUR)}
     await rig.schedule(cron("0 * * * *", overlap=Overlap.ALLOW, **window))
 
@@ -118,7 +118,7 @@ async def test_only_moments_from_start_to_end_fire_both_included(rig: Rig) -> No
 
 
 @pytest.mark.proves("R4-03", "R4-70", "T13")
-async def test_a_fixed_local_time_fires_once_on_the_day_the_clock_jumps(rig: Rig) -> None:
+async def test_a_fixed_local_time_fires_once_on_a_day_with_a_clock_change(rig: Rig) -> None:
     spring = rig.clock.advance_to(later(START, 86 * DAY))  # 28 March 2026, the day before Berlin's clocks change
     await rig.schedule(cron("30 2 * * *", timezone="Europe/Berlin"))
 

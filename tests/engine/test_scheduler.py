@@ -1,4 +1,4 @@
-"""The duty that keeps time, beyond rules and policies: jitter, pauses, edits, launches, rivals, crashes."""
+"""The scheduler, beyond rules and policies: jitter, pauses, edits, launches, concurrency, crashes."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ def test_the_defaults_are_those_of_the_specification() -> None:
 
 
 async def run_for(rig: Rig, span: int, step: int = SECOND) -> dict[Instant, Instant]:
-    """Planned moment -> when its run was made, looking every `step`."""
+    """Return the creation time of each run by planned time, with a round every `step`."""
     made: dict[Instant, Instant] = {}
     for _ in range(span // step):
         await rig.fire(step)
@@ -45,7 +45,7 @@ async def run_for(rig: Rig, span: int, step: int = SECOND) -> dict[Instant, Inst
 
 
 @pytest.mark.proves("R4-43", "T14", "T7")
-async def test_a_jittered_tick_fires_at_its_own_moment(rig: Rig) -> None:
+async def test_a_jittered_tick_fires_at_its_jittered_time(rig: Rig) -> None:
     await rig.schedule(every(60, jitter=Millis(20 * SECOND), overlap=Overlap.ALLOW))
 
     made = await run_for(rig, 5 * MINUTE)
@@ -72,7 +72,7 @@ async def test_a_restart_between_planning_and_firing_changes_nothing(
 
 
 @pytest.mark.proves("R4-43")
-async def test_a_jittered_tick_is_never_made_twice(rig: Rig) -> None:
+async def test_a_jittered_tick_never_fires_twice(rig: Rig) -> None:
     await rig.schedule(every(10, jitter=Millis(5 * SECOND), overlap=Overlap.ALLOW))
 
     await run_for(rig, 10 * MINUTE)
@@ -85,7 +85,7 @@ async def test_a_jittered_tick_is_never_made_twice(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R4-26", "T11", "T3")
-async def test_a_paused_stretch_is_one_row_and_is_never_caught_up(rig: Rig) -> None:
+async def test_a_pause_is_one_ledger_row_and_is_never_caught_up(rig: Rig) -> None:
     schedule = await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
     await rig.storage.definitions.pause_schedules([NIGHTLY], paused=True)
     await rig.fire(10 * MINUTE)
@@ -109,7 +109,7 @@ async def test_a_deleted_schedule_never_fires_again(rig: Rig) -> None:
 
 
 @pytest.mark.proves("T15", "T1")
-async def test_a_schedule_created_anew_has_a_ledger_of_its_own(rig: Rig) -> None:
+async def test_a_recreated_schedule_has_a_new_ledger(rig: Rig) -> None:
     first = await rig.schedule(every(60))
     await rig.fire(MINUTE)
     await rig.storage.definitions.delete_schedules([NIGHTLY])
@@ -122,7 +122,7 @@ async def test_a_schedule_created_anew_has_a_ledger_of_its_own(rig: Rig) -> None
 
 
 @pytest.mark.proves("T15", "T2")
-async def test_an_edit_during_a_backlog_loses_nothing(rig: Rig) -> None:
+async def test_an_edit_during_a_backlog_loses_no_ticks(rig: Rig) -> None:
     await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
     rig.clock.advance(3 * MINUTE + 30 * SECOND)
     await rig.schedule(cron("*/5 * * * *", catchup=Catchup.ALL, overlap=Overlap.ALLOW))
@@ -146,7 +146,7 @@ async def test_a_disabled_job_skips_its_ticks(rig: Rig) -> None:
 
 
 @pytest.mark.proves("R4-44", "R4-66")
-async def test_a_tick_whose_workflow_does_not_exist_has_failed(rig: Rig) -> None:
+async def test_a_tick_of_a_missing_workflow_fails(rig: Rig) -> None:
     schedule = await rig.schedule(every(60, job_id=None, workflow_id="gone"))
 
     await rig.fire(MINUTE)
@@ -155,7 +155,7 @@ async def test_a_tick_whose_workflow_does_not_exist_has_failed(rig: Rig) -> None
     assert await rig.runs() == []
 
 
-async def test_a_schedule_that_cannot_be_decided_stops_no_other(storage: Storage, clock: VirtualClock) -> None:
+async def test_a_schedule_that_cannot_be_decided_does_not_stop_others(storage: Storage, clock: VirtualClock) -> None:
     def launch(launch: Launch) -> NewRun | None:
         if launch.tick.schedule_id == "broken":
             raise ValueError("its zone is gone")
@@ -171,7 +171,7 @@ async def test_a_schedule_that_cannot_be_decided_stops_no_other(storage: Storage
 
 
 @pytest.mark.proves("T5")
-async def test_a_schedule_that_could_not_be_decided_loses_no_moment(storage: Storage, clock: VirtualClock) -> None:
+async def test_a_schedule_that_could_not_be_decided_loses_no_tick(storage: Storage, clock: VirtualClock) -> None:
     broken = [True]
 
     def launch(launch: Launch) -> NewRun | None:
@@ -191,7 +191,7 @@ async def test_a_schedule_that_could_not_be_decided_loses_no_moment(storage: Sto
 
 
 class Moody:
-    """A launcher that fails until it is mended."""
+    """A launcher that fails until it is repaired."""
 
     def __init__(self) -> None:
         self.is_broken = True
@@ -205,7 +205,7 @@ class Moody:
 
 
 @pytest.mark.proves("T2", "T5")
-async def test_what_was_due_while_nothing_could_be_decided_was_not_missed(
+async def test_ticks_due_while_a_schedule_could_not_be_decided_are_not_missed(
     storage: Storage, clock: VirtualClock
 ) -> None:
     launcher = Moody()
@@ -220,9 +220,7 @@ async def test_what_was_due_while_nothing_could_be_decided_was_not_missed(
 
 
 @pytest.mark.proves("T2", "T14")
-async def test_a_jittered_tick_that_could_not_be_decided_is_not_forgotten(
-    storage: Storage, clock: VirtualClock
-) -> None:
+async def test_a_jittered_tick_that_could_not_be_decided_is_not_lost(storage: Storage, clock: VirtualClock) -> None:
     launcher = Moody()
     rig = Rig(storage, clock, launcher=launcher)
     jitter = {"jitter": Millis(20 * SECOND), "jitter_mode": JitterMode.AFTER}
@@ -236,7 +234,7 @@ async def test_a_jittered_tick_that_could_not_be_decided_is_not_forgotten(
     assert await rig.planned_times() == [later(START, HOUR)]
 
 
-async def test_a_schedule_that_cannot_be_decided_is_tried_again_after_a_minute(
+async def test_a_schedule_that_cannot_be_decided_is_retried_after_a_minute(
     storage: Storage, clock: VirtualClock
 ) -> None:
     launcher = Moody()
@@ -255,7 +253,7 @@ async def test_a_schedule_that_cannot_be_decided_is_tried_again_after_a_minute(
 
 
 async def decide(rig: Rig) -> tuple[list[Firing], Callable[[], Any]]:
-    """What a scheduler would save now, and the saving of it, later."""
+    """Return a function that saves later what the scheduler decides now."""
     caught: list[Sequence[Firing]] = []
     settle = rig.storage.ledger.commit_firings
 
@@ -270,7 +268,7 @@ async def decide(rig: Rig) -> tuple[list[Firing], Callable[[], Any]]:
 
 
 @pytest.mark.proves("R4-51", "R4-46", "T1", "L6")
-async def test_of_two_schedulers_that_decide_at_once_one_is_saved(
+async def test_one_of_two_concurrent_schedulers_saves_its_decision(
     rig: Rig, another: Another, clock: VirtualClock
 ) -> None:
     rival = Rig(await another(), clock)
@@ -286,7 +284,7 @@ async def test_of_two_schedulers_that_decide_at_once_one_is_saved(
 
 
 @pytest.mark.proves("L6", "T15")
-async def test_what_was_decided_before_an_edit_is_not_saved_after_it(rig: Rig) -> None:
+async def test_a_decision_from_before_an_edit_is_not_saved(rig: Rig) -> None:
     schedule = await rig.schedule(every(60))
     rig.clock.advance(MINUTE)
     _, save = await decide(rig)
@@ -299,9 +297,7 @@ async def test_what_was_decided_before_an_edit_is_not_saved_after_it(rig: Rig) -
 
 @pytest.mark.proves("T5", "R4-04")
 @pytest.mark.parametrize(("side", "runs"), [("before", 0), ("after", 1)])
-async def test_a_crash_at_the_commit_leaves_all_of_it_or_nothing(
-    rig: Rig, faults: Faults, side: str, runs: int
-) -> None:
+async def test_a_crash_at_the_commit_saves_all_or_nothing(rig: Rig, faults: Faults, side: str, runs: int) -> None:
     schedule = await rig.schedule(every(60))
     before = await rig.stored()
     faults.arm(Crash(), point=f"{side}_commit")
@@ -309,14 +305,14 @@ async def test_a_crash_at_the_commit_leaves_all_of_it_or_nothing(
     with pytest.raises(Crash):
         await rig.fire(MINUTE)
 
-    assert faults.struck == f"commit_firings.{side}_commit"
+    assert faults.last_point == f"commit_firings.{side}_commit"
     assert len(await rig.runs()) == len(await rig.ticks(schedule.uid)) == runs
     assert ((await rig.stored()).next_run_at == before.next_run_at) is (runs == 0)
 
 
 @pytest.mark.proves("R4-46", "T5")
 @pytest.mark.parametrize("side", ["before", "after"])
-async def test_whoever_starts_after_a_crash_completes_the_tick_once(
+async def test_a_scheduler_started_after_a_crash_fires_the_tick_once(
     rig: Rig, faults: Faults, storage: Storage, clock: VirtualClock, side: str
 ) -> None:
     await rig.schedule(every(60))
@@ -331,7 +327,7 @@ async def test_whoever_starts_after_a_crash_completes_the_tick_once(
 
 
 @pytest.mark.proves("T6")
-async def test_a_clock_that_steps_back_repeats_no_tick_and_silences_nobody_for_longer(rig: Rig) -> None:
+async def test_a_clock_set_back_repeats_no_tick_and_delays_none(rig: Rig) -> None:
     await rig.schedule(every(60))
     await rig.fire(10 * MINUTE)
     await rig.work()
@@ -345,7 +341,7 @@ async def test_a_clock_that_steps_back_repeats_no_tick_and_silences_nobody_for_l
     assert await rig.planned_times() == [later(START, 10 * MINUTE), later(START, 11 * MINUTE)]
 
 
-async def test_a_full_batch_is_followed_by_the_next_at_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_batch_is_followed_by_the_next_immediately(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler_module, "BATCH", 2)
     for number in range(3):
         await rig.schedule(every(60), f"s{number}")
@@ -357,14 +353,16 @@ async def test_a_full_batch_is_followed_by_the_next_at_once(rig: Rig, monkeypatc
 
 
 @pytest.mark.proves("T8")
-async def test_the_scheduler_comes_back_at_the_very_moment(rig: Rig) -> None:
+async def test_the_scheduler_wakes_exactly_at_the_next_fire_time(rig: Rig) -> None:
     await rig.schedule(once(later(START, HOUR)))
 
     assert await rig.fire(HOUR - 700) == 700
 
 
 @pytest.mark.proves("T8")
-async def test_time_that_a_round_takes_is_not_slept_once_more(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_sleep_of_the_scheduler_is_reduced_by_the_time_of_the_round(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await rig.schedule(once(later(START, HOUR)))
     next_wake = rig.storage.ledger.next_wake
 
@@ -377,7 +375,7 @@ async def test_time_that_a_round_takes_is_not_slept_once_more(rig: Rig, monkeypa
     assert await rig.fire(HOUR - 700) == 400
 
 
-async def test_a_tick_that_did_not_run_is_told_of_with_its_reason(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_tick_that_did_not_run_is_logged_with_its_reason(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     rig.stage.answer = None
     await rig.schedule(every(60, overlap=Overlap.SKIP))
     with caplog.at_level(logging.INFO):
@@ -392,7 +390,7 @@ async def test_a_tick_that_did_not_run_is_told_of_with_its_reason(rig: Rig, capl
     assert told[0]["scheduled_for"] == to_iso(later(START, 2 * MINUTE))
 
 
-async def test_decisions_that_are_refused_are_not_repeated_in_a_hurry(rig: Rig) -> None:
+async def test_refused_decisions_are_not_repeated_immediately(rig: Rig) -> None:
     await rig.schedule(every(60))
     rig.clock.advance(MINUTE)
 
@@ -410,10 +408,10 @@ async def test_an_idle_scheduler_writes_nothing(rig: Rig, faults: Faults) -> Non
 
     await rig.fire(MINUTE)
 
-    assert faults.struck is None
+    assert faults.last_point is None
 
 
-async def test_deleting_the_job_takes_its_schedules_with_it(rig: Rig) -> None:
+async def test_deleting_a_job_ends_its_schedules(rig: Rig) -> None:
     await rig.schedule(every(60))
     await rig.storage.definitions.delete_jobs([JobId(REPORT)])
 

@@ -1,4 +1,4 @@
-"""The settler reports what it saved itself, and looks again at once while there may be more."""
+"""The settler reports its own settlements, and continues immediately while there may be more."""
 
 import asyncio
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ def settler(rig: Rig, reported: list[Progress]) -> Settler:
 
 
 async def with_a_note(rig: Rig) -> RunId:
-    """An execution whose first step has ended."""
+    """Return an execution whose first step has ended."""
     await rig.job("extract")
     steps = (Step(name="first", job=JobId("extract")), Step(name="second", job=JobId("extract"), after=after("first")))
     await rig.storage.definitions.deploy(Deployment({WF: WorkflowSpec(steps=steps)}, (), ()))
@@ -43,7 +43,7 @@ def after(parent: str) -> tuple[Edge, ...]:
     return (Edge(parent=parent),)
 
 
-async def test_a_saved_settlement_is_reported_and_followed_by_another_look_at_once(
+async def test_a_saved_settlement_is_reported_and_followed_by_another_round(
     rig: Rig, settler: Settler, reported: list[Progress]
 ) -> None:
     run_id = await with_a_note(rig)

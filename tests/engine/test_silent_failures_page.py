@@ -1,4 +1,4 @@
-"""The page about silent failures says, with an example that runs, that a swallowed error is a success."""
+"""The page about silent failures has a tested example: a swallowed error is a success."""
 
 from pathlib import Path
 
@@ -17,5 +17,5 @@ def test_the_page_says_that_a_swallowed_error_is_a_success(tmp_path: Path, monke
 
     run_examples(iter([swallowed]), tmp_path)
 
-    assert "**An error that is swallowed is a success**" in text
+    assert "**An exception that is swallowed is a success**" in text
     assert 'assert execution.status == "success"' in swallowed.body

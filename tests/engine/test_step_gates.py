@@ -1,4 +1,4 @@
-"""Gates of steps, asked when a step could start; from documents, on a virtual clock."""
+"""Gates of steps are evaluated when a step could start."""
 
 from datetime import timedelta
 from typing import Any
@@ -14,7 +14,7 @@ from tests.engine.town import DIGEST, SCAN, Town
 
 
 @pytest.mark.proves("R0-22")
-async def test_a_step_whose_gate_declines_is_skipped_for_its_reason(town: Town, engine: InlineEngine) -> None:
+async def test_a_step_declined_by_its_gate_is_skipped_with_the_reason(town: Town, engine: InlineEngine) -> None:
     await town.deploy(command="true", depends_on="scan")
 
     steps = await town.passage(engine)
@@ -28,7 +28,7 @@ async def test_a_step_whose_gate_declines_is_skipped_for_its_reason(town: Town, 
 
 
 @pytest.mark.proves("R0-19")
-async def test_a_step_whose_gate_lets_it_pass_runs(town: Town, engine: InlineEngine) -> None:
+async def test_a_step_that_passes_its_gate_runs(town: Town, engine: InlineEngine) -> None:
     await town.deploy(command="true", depends_on="scan")
     await town.app.enqueue("scan")
     await engine.run_until_idle()
@@ -42,7 +42,7 @@ async def test_a_step_whose_gate_lets_it_pass_runs(town: Town, engine: InlineEng
     ("keys", "result"),
     [({}, "skipped"), ({"on_dep_fail": "fail"}, "failure"), ({"on_dep_fail": "run"}, "success")],
 )
-async def test_a_gate_does_about_a_failure_what_it_says(
+async def test_the_gate_of_a_step_handles_a_failure_by_its_option(
     town: Town, engine: InlineEngine, keys: dict[str, Any], result: str
 ) -> None:
     await town.deploy(command="true", depends_on="scan", **keys)
@@ -55,7 +55,7 @@ async def test_a_gate_does_about_a_failure_what_it_says(
     assert (load.result, load.cause) == (result, None if result == "success" else "dep_failed")
 
 
-async def test_a_step_that_names_a_gated_job_asks_its_gate(town: Town, engine: InlineEngine) -> None:
+async def test_a_step_with_a_gated_job_is_gated(town: Town, engine: InlineEngine) -> None:
     gated = JobSpec(kind="python", spec={"handler": "digest"}, gate=Gate(depends_on=(SCAN,)), source="app")
     await (await town.app.open()).jobs.put({DIGEST: gated})
     await town.deploy(job="digest")
@@ -87,7 +87,7 @@ async def test_a_gate_that_waits_keeps_its_step_pending(town: Town, engine: Inli
     assert (waiting.results["load"], over.results["load"]) == (None, "success")
 
 
-async def test_the_gate_is_asked_when_the_step_could_start_and_not_before(town: Town, engine: InlineEngine) -> None:
+async def test_the_gate_of_a_step_is_evaluated_when_the_step_could_start(town: Town, engine: InlineEngine) -> None:
     first = {"name": "first", "approve": True}
     load = {"name": "load", "after": "first", "command": "true", "depends_on": "scan", "window_sec": 60}
     await town.app.workflows.deploy({"id": "etl", "steps": [first, load]})
@@ -106,9 +106,7 @@ async def test_the_gate_is_asked_when_the_step_could_start_and_not_before(town: 
 
 @pytest.mark.proves("D7")
 @pytest.mark.parametrize("change", ["none", "other", "deleted"])
-async def test_a_step_asks_what_it_asked_when_its_execution_began(
-    town: Town, engine: InlineEngine, change: str
-) -> None:
+async def test_a_step_has_the_gate_of_the_start_of_its_execution(town: Town, engine: InlineEngine, change: str) -> None:
     first, gate = {"name": "first", "approve": True}, {"depends_on": "scan", "on_missing": "fail"}
     load = {"name": "load", "after": "first", "command": "true"}
     await town.app.workflows.deploy({"id": "etl", "steps": [first, {**load, **gate}]})
@@ -130,7 +128,7 @@ async def test_a_step_asks_what_it_asked_when_its_execution_began(
 
 
 @pytest.mark.proves("D7")
-async def test_a_step_that_names_a_job_asks_the_gate_it_had_then(town: Town, engine: InlineEngine) -> None:
+async def test_a_step_with_a_job_has_the_gate_of_the_start_of_its_execution(town: Town, engine: InlineEngine) -> None:
     gated = JobSpec(kind="python", spec={"handler": "digest"}, gate=Gate(depends_on=(SCAN,)), source="app")
     jobs = (await town.app.open()).jobs
     await jobs.put({DIGEST: gated})
@@ -148,9 +146,7 @@ async def test_a_step_that_names_a_job_asks_the_gate_it_had_then(town: Town, eng
     assert execution.results["load"] == "skipped"
 
 
-async def test_an_execution_that_is_cancelled_ends_a_step_that_waits_for_its_gate(
-    town: Town, engine: InlineEngine
-) -> None:
+async def test_cancelling_an_execution_ends_a_gated_step(town: Town, engine: InlineEngine) -> None:
     await town.app.workflows.deploy({"id": "ask", "steps": [{"name": "ask", "approve": True}]})
     await town.deploy(command="true", depends_on="ask", wait=3600)
     await town.app.workflows.start("ask")
@@ -171,7 +167,7 @@ async def test_an_execution_that_is_cancelled_ends_a_step_that_waits_for_its_gat
 
 
 @pytest.mark.proves("D11")
-async def test_a_workflow_is_deleted_although_its_steps_look_at_each_other(town: Town, engine: InlineEngine) -> None:
+async def test_a_workflow_with_gates_between_its_steps_can_be_deleted(town: Town, engine: InlineEngine) -> None:
     steps = [
         {"name": "first", "command": "true"},
         {"name": "load", "after": "first", "command": "true", "depends_on": ["etl.first"]},

@@ -1,4 +1,4 @@
-"""What becomes of single steps: how they end, what holds them back, and who can tell."""
+"""Single steps: results, overlap and waiting."""
 
 import asyncio
 from datetime import timedelta
@@ -51,7 +51,7 @@ async def execution(app: Foliot, execution_id: str) -> ExecutionView:
 
 
 @pytest.mark.proves("R2-04", "R2-36", "R2-47")
-async def test_each_way_to_end_is_a_result_with_its_error() -> None:
+async def test_each_outcome_of_a_step_is_a_result_with_its_error() -> None:
     def returns() -> str:
         return "fine"
 
@@ -85,7 +85,7 @@ async def test_each_way_to_end_is_a_result_with_its_error() -> None:
 
 
 @pytest.mark.proves("R2-63")
-async def test_a_step_that_takes_too_long_has_failed(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+async def test_a_step_that_times_out_fails(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
     flow = Workflow("flow")
     flow.step("slow", job="slow")
     flow.step("rescue", job="first").after("slow", "failure")
@@ -104,7 +104,7 @@ async def test_a_step_that_takes_too_long_has_failed(app: Foliot, engine: Inline
 
 @pytest.mark.proves("R2-50")
 @pytest.mark.parametrize("earlier", ["execution", "alone"])
-async def test_a_child_that_still_runs_from_before_is_skipped(
+async def test_a_step_whose_job_still_runs_is_skipped(
     app: Foliot, engine: InlineEngine, diary: Diary, earlier: str
 ) -> None:
     flow = Workflow("flow")
@@ -128,7 +128,7 @@ async def test_a_child_that_still_runs_from_before_is_skipped(
 
 
 @pytest.mark.proves("R2-50")
-async def test_a_run_that_is_due_later_keeps_nobody_from_starting(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_scheduled_run_does_not_block_a_step(app: Foliot, engine: InlineEngine) -> None:
     flow = Workflow("flow")
     flow.step("child", job="child", overlap="skip")
     await register(app, flow)
@@ -137,7 +137,7 @@ async def test_a_run_that_is_due_later_keeps_nobody_from_starting(app: Foliot, e
     assert (await execution(app, await begin(app, engine))).results == {"child": "success"}
 
 
-async def test_a_child_that_runs_is_seen_behind_any_number_of_later_runs(
+async def test_a_running_job_is_found_behind_any_number_of_scheduled_runs(
     app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
     flow = Workflow("flow")
@@ -154,7 +154,7 @@ async def test_a_child_that_runs_is_seen_behind_any_number_of_later_runs(
 
 @pytest.mark.proves("R2-51")
 @pytest.mark.parametrize("earlier", ["execution", "alone"])
-async def test_a_child_waits_for_the_one_that_still_runs(
+async def test_a_step_with_overlap_queue_waits_for_the_running_run(
     app: Foliot, engine: InlineEngine, diary: Diary, earlier: str
 ) -> None:
     flow = Workflow("flow")
@@ -199,7 +199,7 @@ async def test_a_job_runs_and_can_be_waited_for_also_as_a_step(app: Foliot, engi
 
 
 @pytest.mark.proves("R2-52")
-async def test_waiting_for_a_job_that_does_not_run_returns_at_once(app: Foliot, engine: InlineEngine) -> None:
+async def test_waiting_for_a_job_that_does_not_run_returns_immediately(app: Foliot, engine: InlineEngine) -> None:
     later = await app.enqueue("child", delay=60)
 
     assert await app.jobs.wait("child") == []
@@ -213,7 +213,7 @@ async def test_waiting_for_a_job_that_does_not_run_returns_at_once(app: Foliot, 
 
 
 @pytest.mark.proves("R2-52")
-async def test_what_begins_meanwhile_is_not_waited_for(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+async def test_waiting_for_a_job_ignores_runs_that_start_later(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
     diary.hold("child")
     first = await app.enqueue("child")
     await engine.run_until_idle()
@@ -231,7 +231,7 @@ async def test_what_begins_meanwhile_is_not_waited_for(app: Foliot, engine: Inli
 
 @pytest.mark.proves("R2-52")
 @pytest.mark.parametrize("span", [10, 10.0, timedelta(seconds=10)])
-async def test_waiting_ends_in_time_and_the_run_goes_on(
+async def test_waiting_for_a_job_times_out_and_the_run_continues(
     app: Foliot, engine: InlineEngine, diary: Diary, span: float | timedelta
 ) -> None:
     diary.hold("child")
@@ -258,7 +258,7 @@ async def test_waiting_ends_in_time_and_the_run_goes_on(
 
 
 @pytest.mark.parametrize("span", [-1, timedelta(seconds=-1), float("inf"), float("nan"), True, "soon"])
-async def test_a_timeout_that_is_none_is_refused(app: Foliot, engine: InlineEngine, span: Any) -> None:
+async def test_an_invalid_wait_timeout_is_refused(app: Foliot, engine: InlineEngine, span: Any) -> None:
     run_id = await app.enqueue("child", delay=60)
 
     with pytest.raises(InvalidInput) as refused:
@@ -267,7 +267,7 @@ async def test_a_timeout_that_is_none_is_refused(app: Foliot, engine: InlineEngi
     assert refused.value.field == "timeout"
 
 
-async def test_a_timeout_of_nothing_looks_once(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_wait_timeout_of_zero_checks_once(app: Foliot, engine: InlineEngine) -> None:
     late = await app.enqueue("child", delay=60)
 
     with pytest.raises(WaitTimeout, match="within 0s"):
@@ -305,7 +305,7 @@ async def test_a_workflow_of_one_step_ends_with_it(
 
 
 @pytest.mark.proves("R2-66", "R2-24", "R2-60")
-async def test_an_edit_while_a_step_runs_counts_from_the_next_execution_on(
+async def test_an_edit_while_a_step_runs_applies_to_the_next_execution(
     app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
     before, after = Workflow("flow"), Workflow("flow")

@@ -1,4 +1,4 @@
-"""Decisions about trees get what they want in one read for all of them, wave by wave."""
+"""Decisions about trees load the rows that they request in one read per wave."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ A, B, C = map(JobId, "abc")
 
 
 class Store:
-    """A tree store that knows every job, and counts its reads."""
+    """A tree store that returns every job and counts its reads."""
 
     def __init__(self) -> None:
         self.asked: list[list[RunId]] = []
@@ -53,7 +53,7 @@ def reader(store: Store) -> TreeReader:
 
 
 def about(run_id: RunId, *jobs: JobId) -> PendingDecision[str]:
-    """A decision that learns of one job after the other which it needs."""
+    """Build a decision that requests one job after the other."""
 
     def ask(loaded: Loaded) -> str | Wanted:
         missing = [name for name in jobs if name not in loaded.jobs]
@@ -66,13 +66,13 @@ def question(ask: Callable[[Loaded], Any]) -> PendingDecision[Any]:
     return PendingDecision(cast(TreeKind, WorkflowKind()), NOTHING_LOADED, ask)
 
 
-async def test_a_decision_that_wants_nothing_costs_no_read(reader: TreeReader, store: Store) -> None:
+async def test_a_decision_that_requests_nothing_costs_no_read(reader: TreeReader, store: Store) -> None:
     assert await reader.decide({ONE: about(ONE)}) == {ONE: "decided about one"}
 
     assert store.asked == []
 
 
-async def test_a_decision_that_wants_more_is_asked_again_until_it_is_made(reader: TreeReader, store: Store) -> None:
+async def test_a_decision_that_requests_rows_is_repeated_until_it_is_made(reader: TreeReader, store: Store) -> None:
     assert await reader.decide({ONE: about(ONE, A, B, C)}) == {ONE: "decided about one"}
 
     assert store.asked == [[ONE]] * 3
@@ -97,7 +97,7 @@ async def test_a_decision_that_fails_does_not_stop_the_others(reader: TreeReader
     assert isinstance(answers[ONE], LookupError)
 
 
-async def test_a_row_that_cannot_be_read_concerns_the_trees_that_asked_for_it(reader: TreeReader, store: Store) -> None:
+async def test_an_unreadable_row_affects_only_the_trees_that_requested_it(reader: TreeReader, store: Store) -> None:
     store.unreadable = {ONE}
 
     answers = await reader.decide({ONE: about(ONE, A), OTHER: about(OTHER, A)})
@@ -106,7 +106,7 @@ async def test_a_row_that_cannot_be_read_concerns_the_trees_that_asked_for_it(re
     assert answers[OTHER] == "decided about other"
 
 
-async def test_a_kind_that_wants_the_same_again_is_reported(reader: TreeReader, store: Store) -> None:
+async def test_a_decision_that_requests_the_same_rows_twice_is_an_error(reader: TreeReader, store: Store) -> None:
     def never_content(loaded: Loaded) -> Wanted:
         return Wanted(run_id=ONE, jobs=frozenset({A}))
 
@@ -117,7 +117,7 @@ async def test_a_kind_that_wants_the_same_again_is_reported(reader: TreeReader, 
     assert store.asked == [[ONE, OTHER], [OTHER]]
 
 
-async def test_a_storage_that_is_away_makes_the_whole_round_fail(reader: TreeReader, store: Store) -> None:
+async def test_an_unavailable_storage_fails_the_whole_round(reader: TreeReader, store: Store) -> None:
     def fail(loaded: Loaded) -> str:
         raise StorageUnavailable("away")
 
@@ -130,7 +130,7 @@ async def test_a_storage_that_is_away_makes_the_whole_round_fail(reader: TreeRea
 
 @pytest.fixture
 def calls(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each verb of the tree port is called."""
+    """Counts the calls of each verb of the tree port."""
     counted: Counter[str] = Counter()
 
     def count(verb: str) -> None:
@@ -148,7 +148,7 @@ def calls(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 async def with_notes(rig: Rig, trees: int, *steps: Step) -> list[RunId]:
-    """Executions of one workflow whose first steps have ended."""
+    """Open executions of one workflow and end their first steps."""
     await rig.job(REPORT)
     await rig.storage.definitions.deploy(Deployment({"etl": WorkflowSpec(steps=steps)}))
     run_ids = [await rig.enqueue("etl") for _ in range(trees)]
@@ -165,7 +165,7 @@ def a_step(name: str, *parents: str, **fields: Any) -> Step:
 async def test_a_hundred_trees_of_one_workflow_are_settled_with_one_load(
     storage: Storage, clock: VirtualClock, calls: Counter[str], is_newcomer: bool
 ) -> None:
-    """A coordinator that has not opened them itself reads bodies and definition in a wave of their own."""
+    """A coordinator that has not opened them loads bodies and definition in a wave of their own."""
     rig = Rig(storage, clock, slots=100)
     run_ids = await with_notes(rig, 100, a_step("first"), a_step("second", "first"))
     clock.advance(1)

@@ -1,4 +1,4 @@
-"""Rows that something else has written while the engine is at work: the others go on."""
+"""Unreadable rows do not stop the engine."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +29,7 @@ Spoil = Callable[[str], None]
 
 @pytest.fixture
 def spoil(tmp_path: Path) -> Spoil:
-    """Writes behind the back of the storage."""
+    """Writes directly into the database."""
 
     def write(sql: str) -> None:
         connection = apsw.Connection(str(tmp_path / "engine.db"))
@@ -40,7 +40,7 @@ def spoil(tmp_path: Path) -> Spoil:
     return write
 
 
-def told(caplog: pytest.LogCaptureFixture, event: str) -> int:
+def logged(caplog: pytest.LogCaptureFixture, event: str) -> int:
     return sum(record.message == event for record in caplog.records)
 
 
@@ -52,7 +52,7 @@ def of_schedule(name: str) -> Callable[[Run], bool]:
 
 
 @pytest.mark.proves("T5")
-async def test_a_schedule_that_cannot_be_read_stops_no_other_and_is_told_of_once(
+async def test_an_unreadable_schedule_does_not_stop_others_and_is_logged_once(
     rig: Rig, spoil: Spoil, caplog: pytest.LogCaptureFixture
 ) -> None:
     await rig.schedule(every(60), "bad")
@@ -64,10 +64,10 @@ async def test_a_schedule_that_cannot_be_read_stops_no_other_and_is_told_of_once
 
     assert len(await rig.runs(of_schedule("sound"))) == 5
     assert await rig.runs(of_schedule("bad")) == []
-    assert told(caplog, "schedule_unreadable") == 1
+    assert logged(caplog, "schedule_unreadable") == 1
 
 
-async def test_the_scheduler_rests_while_nothing_but_that_is_due(rig: Rig, spoil: Spoil) -> None:
+async def test_the_scheduler_sleeps_while_only_unreadable_schedules_are_due(rig: Rig, spoil: Spoil) -> None:
     await rig.schedule(every(1))
     spoil("UPDATE schedules SET spec = '{oops'")
 
@@ -76,7 +76,7 @@ async def test_the_scheduler_rests_while_nothing_but_that_is_due(rig: Rig, spoil
     assert rests == [rig.settings.scheduler.tick] * 5
 
 
-async def test_so_many_that_they_fill_a_batch_leave_the_next_one_to_others(
+async def test_a_batch_of_unreadable_schedules_does_not_hide_others(
     rig: Rig, spoil: Spoil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foliot.engine.scheduler.scheduler.BATCH", 3)
@@ -102,7 +102,7 @@ async def test_so_many_that_they_fill_a_batch_leave_the_next_one_to_others(
         (Catchup.ALL, [("ran", "on_time", 1), *[("ran", "caught_up", 1)] * 4, ("ran", "on_time", 1)]),
     ],
 )
-async def test_mended_it_fires_again_as_its_catch_up_policy_says(
+async def test_a_repaired_schedule_catches_up_by_its_policy(
     rig: Rig, spoil: Spoil, caplog: pytest.LogCaptureFixture, catchup: Catchup, outcomes: list[tuple[str, str, int]]
 ) -> None:
     schedule = await rig.schedule(every(60, catchup=catchup, overlap=Overlap.ALLOW))
@@ -117,10 +117,10 @@ async def test_mended_it_fires_again_as_its_catch_up_policy_says(
 
     spoil("UPDATE schedules SET spec = '{oops'")
     await rig.fire(MINUTE)
-    assert told(caplog, "schedule_unreadable") == 2
+    assert logged(caplog, "schedule_unreadable") == 2
 
 
-async def test_schedules_of_a_job_that_cannot_be_read_wait_until_it_is_put_again(rig: Rig, spoil: Spoil) -> None:
+async def test_schedules_of_an_unreadable_job_wait_until_it_is_put_again(rig: Rig, spoil: Spoil) -> None:
     schedule = await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
     await rig.schedule(every(60, job_id=JobId("sound")), "sound")
     spoil(f"UPDATE jobs SET spec = '{{oops' WHERE id = '{REPORT}'")
@@ -162,9 +162,7 @@ async def trouble(rig: Rig, run_id: RunId) -> tuple[Status, str | None, str]:
         f"""overrides = CAST('{{"a": {"[" * 100_000}{"]" * 100_000}}}' AS BLOB)""",
     ],
 )
-async def test_a_run_that_cannot_be_read_fails_and_the_others_are_carried_out(
-    rig: Rig, spoil: Spoil, damage: str
-) -> None:
+async def test_an_unreadable_run_fails_and_the_others_are_executed(rig: Rig, spoil: Spoil, damage: str) -> None:
     bad, *others = [await rig.enqueue(delay=SECOND) for _ in range(4)]
     spoil(f"UPDATE runs SET {damage} WHERE id = '{bad}'")
     rig.clock.advance(SECOND)
@@ -176,7 +174,7 @@ async def test_a_run_that_cannot_be_read_fails_and_the_others_are_carried_out(
     assert await trouble(rig, bad) == (Status.FAILED, Reason.LAUNCH_FAILED, named)
 
 
-async def test_a_run_that_cannot_be_read_is_not_tried_again(rig: Rig, spoil: Spoil) -> None:
+async def test_an_unreadable_run_is_not_retried(rig: Rig, spoil: Spoil) -> None:
     await rig.job(REPORT, retry=Retry(retries=3))
     bad = await rig.enqueue()
     spoil(f"UPDATE runs SET payload = CAST('{{oops' AS BLOB) WHERE id = '{bad}'")
@@ -187,7 +185,7 @@ async def test_a_run_that_cannot_be_read_is_not_tried_again(rig: Rig, spoil: Spo
 
 
 @pytest.mark.parametrize("given", ['"invented_later": 1', '"retry": {"invented_later": 1}'])
-async def test_options_that_only_a_later_version_knows_are_left_out(rig: Rig, spoil: Spoil, given: str) -> None:
+async def test_options_of_a_later_version_are_ignored(rig: Rig, spoil: Spoil, given: str) -> None:
     odd, other = await rig.enqueue(), await rig.enqueue()
     spoil(f"UPDATE runs SET overrides = CAST('{{{given}}}' AS BLOB) WHERE id = '{odd}'")
 
@@ -196,7 +194,7 @@ async def test_options_that_only_a_later_version_knows_are_left_out(rig: Rig, sp
     assert [await rig.status(run_id) for run_id in (odd, other)] == [Status.SUCCESS] * 2
 
 
-async def test_runs_of_a_job_that_cannot_be_read_fail_and_say_why_until_it_is_mended(rig: Rig, spoil: Spoil) -> None:
+async def test_runs_of_an_unreadable_job_fail_until_it_is_repaired(rig: Rig, spoil: Spoil) -> None:
     sound, bad = await rig.enqueue("sound"), await rig.enqueue("bad")
     spoil("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
 
@@ -221,7 +219,7 @@ async def test_a_job_whose_row_was_repaired_runs_again(rig: Rig, spoil: Spoil) -
     assert [await rig.status(run_id) for run_id in (bad, after)] == [Status.FAILED, Status.SUCCESS]
 
 
-async def test_what_was_wrong_with_a_job_is_forgotten_with_it(rig: Rig, spoil: Spoil) -> None:
+async def test_the_error_of_an_unreadable_job_is_not_cached_after_its_deletion(rig: Rig, spoil: Spoil) -> None:
     bad = await rig.enqueue("bad")
     spoil("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
     await rig.work_off(2)
@@ -234,7 +232,7 @@ async def test_what_was_wrong_with_a_job_is_forgotten_with_it(rig: Rig, spoil: S
     assert [(await rig.run(run_id)).reason for run_id in (bad, late)] == ["launch_failed", "handler_missing"]
 
 
-async def test_what_a_vanished_worker_held_is_freed_whatever_cannot_be_read_of_it(
+async def test_leases_of_a_vanished_worker_are_freed_with_unreadable_rows(
     rig: Rig, another: Another, spoil: Spoil, clock: VirtualClock
 ) -> None:
     rig.stage.answer = None
@@ -255,14 +253,14 @@ async def test_what_a_vanished_worker_held_is_freed_whatever_cannot_be_read_of_i
 
 
 async def deploy(rig: Rig, *names: str, **fields: Any) -> None:
-    """Workflows of two steps, one after the other."""
+    """Deploy workflows of two sequential steps."""
     await rig.job(REPORT)
     steps = Step(name="first", job=REPORT), Step(name="second", job=REPORT, after=(Edge(parent="first"),))
     await rig.storage.definitions.deploy(Deployment({name: WorkflowSpec(steps=steps, **fields) for name in names}))
 
 
 async def go_on(rig: Rig, settling: Rig | None = None) -> None:
-    """Work and settle for some rounds; `settling` is another process that does the latter."""
+    """Work and settle for some rounds; `settling` is the process that settles."""
     for _ in range(6):
         await rig.work()
         await rig.finisher.round()
@@ -280,7 +278,7 @@ async def go_on(rig: Rig, settling: Rig | None = None) -> None:
         ),
     ],
 )
-async def test_an_execution_that_cannot_be_read_stops_no_other_and_goes_on_when_it_is_mended(
+async def test_an_unreadable_execution_does_not_stop_others_and_continues_after_repair(
     rig: Rig, storage: Storage, spoil: Spoil, caplog: pytest.LogCaptureFixture, damage: str, mend: str
 ) -> None:
     await deploy(rig, "etl")
@@ -292,14 +290,14 @@ async def test_an_execution_that_cannot_be_read_stops_no_other_and_goes_on_when_
 
     await go_on(rig, newcomer)
     assert [await rig.status(run_id) for run_id in (bad, sound)] == [Status.RUNNING, Status.SUCCESS]
-    assert told(caplog, "tree_settle_failed") == 1
+    assert logged(caplog, "tree_settle_failed") == 1
 
     spoil(f"UPDATE {mend} WHERE run_id = '{bad}'")
     await go_on(rig, newcomer)
     assert await rig.status(bad) is Status.SUCCESS
 
 
-async def test_those_that_nobody_can_settle_do_not_take_the_places_of_others(
+async def test_executions_that_cannot_be_settled_do_not_hide_others(
     rig: Rig, spoil: Spoil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foliot.engine.coordinator.settler.BATCH", 1)
@@ -327,7 +325,7 @@ async def test_those_that_nobody_can_settle_do_not_take_the_places_of_others(
         "workflows SET spec = '{oops'",
     ],
 )
-async def test_one_that_nobody_can_settle_is_cancelled_with_what_is_under_way(
+async def test_an_execution_that_cannot_be_settled_can_be_cancelled(
     rig: Rig, storage: Storage, spoil: Spoil, damage: str
 ) -> None:
     await deploy(rig, "etl")
@@ -350,7 +348,7 @@ async def test_one_that_nobody_can_settle_is_cancelled_with_what_is_under_way(
     assert [step.state.result for step in await storage.trees.steps(bad)] == ["failure", "skipped"]
 
 
-async def test_one_whose_time_is_up_ends_as_well(rig: Rig, spoil: Spoil) -> None:
+async def test_an_execution_that_cannot_be_settled_ends_at_its_deadline(rig: Rig, spoil: Spoil) -> None:
     await deploy(rig, "etl", options=Options(timeout=MINUTE))
     bad = await rig.enqueue("etl")
     await rig.claim()
@@ -365,7 +363,7 @@ async def test_one_whose_time_is_up_ends_as_well(rig: Rig, spoil: Spoil) -> None
     assert await rig.status(bad) is Status.TIMEOUT
 
 
-async def test_whatever_else_goes_wrong_is_no_reason_to_give_one_up(
+async def test_an_unexpected_error_does_not_end_an_execution(
     rig: Rig, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def out_of_memory(*_: object) -> None:
@@ -381,14 +379,14 @@ async def test_whatever_else_goes_wrong_is_no_reason_to_give_one_up(
         trouble.setattr(WorkflowKind, "decide", out_of_memory)
         await go_on(rig)
     assert await rig.status(run_id) is Status.RUNNING
-    assert told(caplog, "tree_settle_failed") == 1
+    assert logged(caplog, "tree_settle_failed") == 1
     await go_on(rig)
 
     assert await rig.status(run_id) is Status.TIMEOUT
 
 
 @pytest.mark.parametrize(("column", "document"), [("payload", "{oops"), ("overrides", '{"start": 5}')])
-async def test_an_execution_whose_beginning_cannot_be_read_fails(
+async def test_an_execution_with_unreadable_start_values_fails(
     rig: Rig, spoil: Spoil, column: str, document: str
 ) -> None:
     await deploy(rig, "etl")
@@ -403,7 +401,7 @@ async def test_an_execution_whose_beginning_cannot_be_read_fails(
 
 
 @pytest.mark.parametrize("table", ["workflows", "jobs"])
-async def test_a_workflow_that_cannot_be_read_fails_alone(rig: Rig, spoil: Spoil, table: str) -> None:
+async def test_an_unreadable_workflow_fails_only_its_own_executions(rig: Rig, spoil: Spoil, table: str) -> None:
     await deploy(rig, "bad", "sound")
     bad, sound = await rig.enqueue("bad"), await rig.enqueue("sound")
     spoil(f"UPDATE {table} SET spec = '{{oops' WHERE id = 'bad'")
@@ -426,7 +424,7 @@ async def test_a_workflow_that_cannot_be_read_fails_alone(rig: Rig, spoil: Spoil
         ),
     ],
 )
-async def test_a_step_whose_definition_cannot_be_read_fails_and_says_why(
+async def test_a_step_with_an_unreadable_definition_fails_with_a_message(
     rig: Rig, another: Another, spoil: Spoil, step: Step, damage: str, row: str
 ) -> None:
     await rig.job(REPORT)
@@ -445,7 +443,7 @@ async def test_a_step_whose_definition_cannot_be_read_fails_and_says_why(
     assert await rig.status(other) is Status.SUCCESS
 
 
-async def test_a_gate_that_cannot_be_read_ends_its_run_and_the_others_are_asked(rig: Rig, spoil: Spoil) -> None:
+async def test_an_unreadable_gate_fails_its_run_and_the_others_are_evaluated(rig: Rig, spoil: Spoil) -> None:
     gated = JobSpec(kind="stage", gate=Gate(depends_on=(REPORT,)))
     await rig.storage.definitions.put_jobs([(JobId("bad"), gated), (JobId("sound"), gated)])
     bad, sound = await rig.enqueue("bad", is_gated=True), await rig.enqueue("sound", is_gated=True)
@@ -457,7 +455,7 @@ async def test_a_gate_that_cannot_be_read_ends_its_run_and_the_others_are_asked(
     assert await rig.status(sound) is Status.SKIPPED
 
 
-async def test_a_decision_that_cannot_be_read_stops_no_gate(rig: Rig, spoil: Spoil) -> None:
+async def test_an_unreadable_gate_decision_is_ignored(rig: Rig, spoil: Spoil) -> None:
     gate = Gate(depends_on=(REPORT,), window_kind=WindowKind.LAST_SUCCESS)
     await rig.storage.definitions.watch_jobs([REPORT, JobId("bad")])
     await rig.storage.definitions.put_jobs([(JobId("bad"), JobSpec(kind="stage", gate=gate))])

@@ -28,7 +28,7 @@ async def opened(path: Path, clock: VirtualClock) -> Rig:
 
 
 async def live(rig: Rig, minutes: int) -> None:
-    """Fire, work and fail for a while."""
+    """Fire schedules and execute runs for a while, some of which fail."""
     for minute in range(minutes):
         rig.stage.answer = Failure("no", Reason.EXCEPTION) if minute % 3 == 2 else Success()
         await rig.fire(MINUTE)
@@ -37,7 +37,7 @@ async def live(rig: Rig, minutes: int) -> None:
 
 
 async def listed(rig: Rig) -> Sequence[object]:
-    """Everything that people can list."""
+    """Return all rows that can be listed."""
     storage = rig.storage
     schedule = await rig.stored()
     jobs, workflows = await storage.definitions.page_jobs(), await storage.definitions.page_workflows()

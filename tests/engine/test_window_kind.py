@@ -1,4 +1,4 @@
-"""Any kind of tree works through the seam: one that the product does not know runs inside a workflow."""
+"""A kind of tree that only the tests define runs inside a workflow."""
 
 from collections import Counter
 
@@ -19,12 +19,12 @@ LEAF, MANY = JobId("leaf"), JobId("many")
 
 
 def a_rig(storage: Storage, clock: VirtualClock) -> Rig:
-    """A process that knows the kind of tree, with room for a hundred attempts."""
+    """Build a process that supports the kind of tree, with a hundred slots."""
     return Rig(storage, clock, slots=100, lease=LEASE, trees={"window": WindowKind()})
 
 
 async def start(rig: Rig, *, children: int, window: int) -> RunId:
-    """Start a workflow: one step with many children, and one after it."""
+    """Start a workflow with one step with many children, and one after it."""
     await rig.job(LEAF)
     spec = {"children": children, "window": window, "job": LEAF}
     await rig.storage.definitions.put_jobs(
@@ -37,14 +37,14 @@ async def start(rig: Rig, *, children: int, window: int) -> RunId:
 
 
 async def turn(rig: Rig) -> None:
-    """One round of every duty."""
+    """Do one round of every duty."""
     await rig.dispatcher.round()
     await rig.work()
     await rig.settle()
 
 
 async def go_on(rig: Rig, run_id: RunId, *, turns: int = 200) -> Status:
-    """Work until the run is over. No case takes so many turns."""
+    """Work until the run has ended, for a limited number of turns."""
     for _ in range(turns):
         if (status := await rig.status(run_id)).is_terminal:
             return status
@@ -57,7 +57,7 @@ async def children_of(rig: Rig, run_id: RunId) -> list[Run]:
 
 
 async def window_of(rig: Rig, execution: RunId) -> RunId:
-    """The run of the step with many children."""
+    """Return the run of the step with many children."""
     [run] = [run for run in await children_of(rig, execution) if run.child_key == "many"]
     return run.id
 
@@ -77,7 +77,7 @@ async def test_a_tree_with_a_thousand_children_runs_as_a_step_of_a_workflow(
     assert await check_invariants(storage, now=clock.now()) == []
 
 
-async def test_no_more_children_than_the_window_allows_are_open_at_once(storage: Storage, clock: VirtualClock) -> None:
+async def test_at_most_the_window_of_children_is_open(storage: Storage, clock: VirtualClock) -> None:
     rig = a_rig(storage, clock)
     rig.stage.answer = None
     execution = await start(rig, children=50, window=7)
@@ -111,7 +111,7 @@ async def test_cancelling_the_workflow_cancels_every_child_of_its_step(storage: 
     assert await check_invariants(storage, now=clock.now()) == []
 
 
-async def test_another_process_goes_on_where_one_has_crashed(
+async def test_another_process_continues_a_tree_after_a_crash(
     storage: Storage, another: Another, clock: VirtualClock
 ) -> None:
     crashed = a_rig(storage, clock)

@@ -1,4 +1,4 @@
-"""Executions from beginning to end, on a virtual clock."""
+"""Executions of workflows from start to end, on a virtual clock."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -31,7 +31,7 @@ def etl(app: Foliot, diary: Diary) -> Workflow:
     return app.workflow(flow)
 
 
-async def test_a_step_whose_name_has_dots_hands_its_output_on(app: Foliot, diary: Diary) -> None:
+async def test_a_step_with_dots_in_its_name_passes_its_output_on(app: Foliot, diary: Diary) -> None:
     flow, file = Workflow("dotted"), "{{ steps['load.eu'].output['file.name'] }}"
     flow.step("load.eu", diary.step("load.eu", {"file.name": "/data"}))
     flow.step("report", diary.step("report"), payload={"file": file}).after("load.eu")
@@ -47,7 +47,7 @@ async def test_a_step_whose_name_has_dots_hands_its_output_on(app: Foliot, diary
 
 @pytest.mark.proves("M4", "S6")
 @pytest.mark.parametrize(("store", "verb"), [("trees", "open"), ("trees", "load")])
-async def test_an_execution_that_could_not_be_opened_is_opened_when_the_storage_is_back(
+async def test_an_execution_that_could_not_be_opened_is_opened_after_recovery(
     etl: Workflow, app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch, store: str, verb: str
 ) -> None:
     async def away(*_: object) -> object:
@@ -66,10 +66,10 @@ async def test_an_execution_that_could_not_be_opened_is_opened_when_the_storage_
 
 
 @pytest.mark.parametrize("options", [{"priority": 5}, {"queue": "heavy"}])
-async def test_an_execution_may_be_started_with_options_of_its_own(
+async def test_an_execution_may_be_started_with_its_own_options(
     etl: Workflow, app: Foliot, engine: InlineEngine, options: dict[str, Any]
 ) -> None:
-    """A coordinator opens it, whatever queue is named."""
+    """A coordinator opens it, whatever queue is given."""
     execution_id = await app.enqueue("etl", **options)
     await engine.run_until_idle()
     again = await app.runs.retry(execution_id)
@@ -99,7 +99,7 @@ async def test_steps_run_in_the_order_of_the_graph(
 
 
 @pytest.mark.proves("R2-08", "R2-47")
-async def test_a_failure_is_taken_up_and_the_execution_succeeds(
+async def test_an_execution_with_a_handled_failure_succeeds(
     etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
     diary.failing = {"extract"}
@@ -127,7 +127,9 @@ async def test_outputs_reach_the_next_step_as_data(
 
 
 @pytest.mark.proves("R2-45", "R2-46", "D9", "R2-02")
-async def test_twenty_executions_never_mix(etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+async def test_twenty_concurrent_executions_do_not_mix(
+    etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
     started = [await app.workflows.start("etl") for _ in range(20)]
     await engine.run_until_idle()
 
@@ -174,7 +176,7 @@ async def test_an_execution_outlives_its_workflow(app: Foliot, engine: InlineEng
 
 
 @pytest.mark.proves("R2-37")
-async def test_a_step_can_be_run_alone(etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+async def test_a_step_can_be_run_on_its_own(etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary) -> None:
     await app.enqueue("etl.load")
     await engine.run_until_idle()
 
@@ -182,7 +184,7 @@ async def test_a_step_can_be_run_alone(etl: Workflow, app: Foliot, engine: Inlin
     assert await app.workflows.active() == []
 
 
-async def test_a_step_with_templates_is_not_run_alone_as_it_is_written(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_step_with_templates_cannot_be_run_on_its_own(app: Foliot, engine: InlineEngine) -> None:
     steps = [{"name": "load", "command": "true", "env": {"DAY": "{{ params.day }}"}}]
     await app.workflows.deploy({"id": "flow", "params": {"day": 1}, "steps": steps})
 
@@ -235,7 +237,7 @@ async def test_a_version_that_does_not_exist_is_refused(etl: Workflow, app: Foli
         await app.workflows.start("etl", version=7)
 
 
-async def test_an_execution_is_repeated_from_where_it_failed(
+async def test_a_failed_execution_is_rerun_from_the_failed_step(
     etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
     diary.failing = {"load"}
@@ -254,7 +256,7 @@ async def test_an_execution_is_repeated_from_where_it_failed(
     assert execution.results["extract"] == "success"
 
 
-async def test_a_failed_step_is_marked_and_what_follows_runs(
+async def test_marking_a_failed_step_runs_the_steps_after_it(
     etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
     diary.failing = {"extract"}
@@ -286,7 +288,7 @@ async def test_a_paused_step_is_skipped(etl: Workflow, app: Foliot, engine: Inli
 
 
 @pytest.mark.parametrize(("answer", "expected"), [("approve", ["ship"]), ("reject", []), ("none", [])])
-async def test_a_person_decides_and_a_default_after_the_timeout(
+async def test_an_approval_is_decided_by_a_person_or_by_default_after_its_timeout(
     app: Foliot, diary: Diary, answer: str, expected: list[str]
 ) -> None:
     flow = Workflow("release")
@@ -310,9 +312,7 @@ async def test_a_person_decides_and_a_default_after_the_timeout(
             await app.workflows.approve(execution_id, "ask")
 
 
-async def test_only_a_question_is_answered_and_other_work_that_waits_is_not(
-    app: Foliot, engine: InlineEngine, diary: Diary
-) -> None:
+async def test_only_approval_steps_can_be_answered(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
     flow = Workflow("flow")
     flow.step("work", diary.step("work"), retries=1, retry_delay=60)
     diary.failing = {"work"}
@@ -329,7 +329,7 @@ async def test_only_a_question_is_answered_and_other_work_that_waits_is_not(
 
 
 @pytest.mark.proves("D1", "R2-35")
-async def test_a_wrong_workflow_stores_nothing(app: Foliot, engine: InlineEngine) -> None:
+async def test_an_invalid_workflow_stores_nothing(app: Foliot, engine: InlineEngine) -> None:
     wrong = Workflow("wrong")
     wrong.step("a", shell="true").after("b")
     wrong.step("b", shell="true").after("a")
@@ -344,7 +344,7 @@ async def test_a_wrong_workflow_stores_nothing(app: Foliot, engine: InlineEngine
 
 
 @pytest.mark.proves("R2-64")
-async def test_a_retried_step_decides_only_with_its_last_attempt(app: Foliot, diary: Diary) -> None:
+async def test_a_retried_step_resolves_with_its_last_attempt(app: Foliot, diary: Diary) -> None:
     flow = Workflow("flow")
     flow.step("a", diary.step("a"), retries=2, retry_delay=60)
     flow.step("b", diary.step("b")).after("a", "failure")
@@ -361,7 +361,9 @@ async def test_a_retried_step_decides_only_with_its_last_attempt(app: Foliot, di
 
 
 @pytest.mark.proves("R2-58", "R2-59")
-async def test_what_is_active_and_what_is_not_known(etl: Workflow, app: Foliot, engine: InlineEngine) -> None:
+async def test_active_executions_are_listed_and_a_missing_one_is_none(
+    etl: Workflow, app: Foliot, engine: InlineEngine
+) -> None:
     assert await app.workflows.status("01NOWHERE") is None
     flow = await app.workflows.start("etl")
     await engine.run_until_idle()
@@ -370,7 +372,7 @@ async def test_what_is_active_and_what_is_not_known(etl: Workflow, app: Foliot, 
 
 
 @pytest.mark.proves("R2-56", "R2-57")
-async def test_the_application_hears_of_each_step_and_of_the_end(
+async def test_listeners_are_called_for_each_step_and_the_end(
     etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
     ended: list[tuple[str, dict[str, str | None]]] = []
@@ -388,7 +390,7 @@ async def test_the_application_hears_of_each_step_and_of_the_end(
     assert sorted(steps) == ["alarm skipped", "cleanup success", "extract success", "load success"]
 
 
-async def test_a_listener_that_raises_keeps_nobody_else_from_hearing(
+async def test_a_listener_that_raises_does_not_stop_the_others(
     etl: Workflow, app: Foliot, engine: InlineEngine
 ) -> None:
     heard: list[str] = []
@@ -405,7 +407,7 @@ async def test_a_listener_that_raises_keeps_nobody_else_from_hearing(
 
 
 @pytest.mark.proves("R1-02")
-async def test_recurring_single_and_many_step_work_are_runs_in_one_list(etl: Workflow, app: Foliot) -> None:
+async def test_ticks_single_runs_and_executions_are_listed_together(etl: Workflow, app: Foliot) -> None:
     app.shell("report", "true")
     app.schedule("hourly", "report", cron="0 * * * *")
     async with InlineEngine(app) as engine:
@@ -437,7 +439,7 @@ async def test_a_job_may_depend_on_a_workflow_of_the_same_application(app: Folio
 
 
 @pytest.mark.proves("R2-35")
-async def test_a_wrong_workflow_of_an_application_keeps_its_jobs_from_being_stored(tmp_path: Path) -> None:
+async def test_an_invalid_workflow_of_an_application_stores_no_jobs(tmp_path: Path) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/flows.db")
     app.job(id="digest")(lambda: None)
     app.workflow(Workflow("empty"))

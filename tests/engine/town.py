@@ -1,4 +1,4 @@
-"""An application whose jobs look at each other."""
+"""An application with gates between its jobs."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -17,7 +17,7 @@ _AFTER: Final = {"name": "after", "after": {"step": "load", "when": ["skipped"]}
 
 
 class Town:
-    """Jobs that note when they run, and fail when they are told to."""
+    """Jobs that record when they run, and fail if the test sets it."""
 
     def __init__(self, app: Foliot) -> None:
         self.app = app
@@ -35,7 +35,7 @@ class Town:
         return work
 
     async def gate(self, **fields: object) -> None:
-        """Let the digest depend on two others."""
+        """Gate the digest on two other jobs."""
         gate = Gate(depends_on=(A, B), **fields)  # type: ignore[arg-type]  # a test names what it means
         spec = JobSpec(kind="workflow", inner_kind="python", spec={"handler": DIGEST}, gate=gate, source="app")
         await (await self.app.open()).jobs.put({DIGEST: spec})
@@ -46,7 +46,7 @@ class Town:
         return await self.app.runs.get(run_id)
 
     async def deploy(self, **load: Any) -> None:
-        """A workflow whose second step is this."""
+        """Deploy a workflow with this as its second step."""
         load = {"name": "load", "after": "first", **load}
         await self.app.workflows.deploy({"id": "etl", "steps": [_FIRST, load, _AFTER]})
 

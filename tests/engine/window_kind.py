@@ -1,4 +1,4 @@
-"""A kind of tree for tests: runs one job many times as its children, at most `window` of them at once."""
+"""A kind of tree for tests: runs one job many times as its children, at most `window` of them concurrently."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ class WindowKind:
 
 
 def _refill(tree: Tree, counts: Counts, now: Instant, ids: IdSource) -> tuple[Tree, list[NewRun]]:
-    """Start as many children as there is room for; a tree that is ending starts none."""
+    """Start children up to the window, unless the tree is ending."""
     body: Body = tree.body
     room = 0 if tree.is_ending else min(body.window - len(counts.running), body.children - counts.started)
     keys = [str(nth) for nth in range(counts.started, counts.started + room)]

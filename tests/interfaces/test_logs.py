@@ -1,6 +1,7 @@
 """foliot logs: the output of a run."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,6 +46,31 @@ def test_logs_prints_all_attempts_in_order(call: Call, shop: Path) -> None:
     assert err.splitlines() == ["$ echo try; exit 3", "foliot: attempt 2", "$ echo try; exit 3"]
     assert call("logs", "broken@last", "--attempt", "2").out == "try\n"
     assert call("logs", "broken@last", "--attempt", "3").out == ""
+
+
+def test_logs_and_show_print_what_a_function_in_the_worker_printed(call: Call, tmp_path: Path) -> None:
+    app = Foliot(f"sqlite:///{tmp_path}/functions.db")
+
+    @app.job
+    def count() -> None:
+        print("counting")
+        logging.getLogger("shop").warning("two are missing")
+
+    async def work() -> str:
+        async with served(app):
+            return (await outcome(app, "count")).id
+
+    storage = ("--storage", f"sqlite:///{tmp_path}/functions.db")
+    run_id = asyncio.run(work())
+
+    assert call("logs", run_id, *storage) == (0, "counting\nWARNING shop: two are missing\n", "")
+    assert call("logs", run_id, "--follow", *storage).out == "counting\nWARNING shop: two are missing\n"
+    pieces = call("logs", run_id, "--json", *storage).objects
+    assert [(piece["stream"], piece["text"]) for piece in pieces[:-1]] == [
+        ("stdout", "counting\n"),
+        ("stderr", "WARNING shop: two are missing\n"),
+    ]
+    assert "complete" in call("show", run_id, *storage).out
 
 
 @pytest.mark.parametrize("attempt", ["1", "2"])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from foliot.interfaces.logs import JsonFormatter, LineHandler, TextFormatter
+from foliot.interfaces.logs import JsonFormatter, LineHandler, TextFormatter, configure_logging
 
 FORKING = """
 import logging, os
@@ -26,9 +26,9 @@ logging.info("after")
 
 
 class Log:
-    def __init__(self, formatter: logging.Formatter) -> None:
+    def __init__(self, formatter: logging.Formatter, *, echo: bool = False) -> None:
         self._ours, self.theirs = os.pipe()
-        self.handler = LineHandler(formatter, self.theirs, "utf-8")
+        self.handler = LineHandler(formatter, self.theirs, "utf-8", echo=echo)
         self.logger = logging.Logger("test")
         self.logger.addHandler(self.handler)
 
@@ -89,6 +89,28 @@ def test_a_log_event_that_cannot_be_formatted_is_reported_and_logging_continues(
     assert failed["event"] == "line_not_formatted"
     assert "TypeError: %d format" in failed["error"]
     assert after["event"] == "next"
+
+
+@pytest.mark.parametrize("echo", [False, True])
+def test_records_of_runs_are_in_the_log_of_the_server_only_if_asked_for(echo: bool) -> None:
+    log = Log(JsonFormatter(), echo=echo)
+    log.logger.info("of a run", extra={"foliot_run": "r1"})
+    log.logger.info("an_event")
+
+    events = [(event["event"], event.get("run")) for event in log.objects()]
+    assert events == [*([("of a run", "r1")] if echo else []), ("an_event", None)]
+    log.close()
+
+
+def test_the_level_of_the_server_does_not_hide_records_from_the_logs_of_runs() -> None:
+    configure_logging("json", "error")
+    try:
+        assert logging.getLogger("shop").isEnabledFor(logging.INFO)
+        assert not logging.getLogger("foliot.engine").isEnabledFor(logging.WARNING)
+        configure_logging("json", "debug")
+        assert logging.getLogger("foliot.engine").isEnabledFor(logging.DEBUG)
+    finally:
+        logging.getLogger("foliot").setLevel(logging.NOTSET)
 
 
 def test_a_forked_child_can_log_and_a_normal_exit_loses_no_line() -> None:

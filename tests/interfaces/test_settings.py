@@ -19,7 +19,7 @@ from foliot.interfaces.cli.server.settings import node_settings, parse_roles
 from foliot.wiring import build_runners
 from tests.adapters.runners.attempts import ListLog, an_attempt
 
-NOTHING = dict.fromkeys(("name", "concurrency", "lease", "poll", "misfire_grace", "drain")) | {"queues": ()}
+NOTHING = dict.fromkeys(("name", "concurrency", "lease", "poll", "misfire_grace", "drain", "echo")) | {"queues": ()}
 SAID = Configuration(
     server=ServerSettings(
         name="north",
@@ -57,13 +57,14 @@ def test_options_override_the_configuration() -> None:
         "poll": 0.25,
         "misfire_grace": 1.0,
         "drain": 0.0,
+        "echo": True,
         "queues": ("a", "b", "a"),
     }
 
     settings = node_settings(SAID, given, [Role.WORKER])
 
     assert (settings.label, settings.roles, settings.queues, settings.slots) == ("south", [Role.WORKER], ("a", "b"), 1)
-    assert (settings.lease, settings.poll, settings.drain) == (500, 250, 0)
+    assert (settings.lease, settings.poll, settings.drain, settings.echo) == (500, 250, 0, True)
     assert (settings.scheduler.tick, settings.scheduler.grace) == (250, 1_000)
 
 

@@ -1,4 +1,4 @@
-"""A site on each storage, for cases about remote workers."""
+"""Fixtures for remote workers: a site on each storage."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -19,7 +19,7 @@ from tests.scenarios.remote_worker import Site
 
 @pytest.fixture(params=["sqlite", "postgres"])
 async def site(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Site]:
-    """Whatever a case was about: at its end, everything that must always hold still holds."""
+    """Checks all invariants at the end of each test."""
     clock = VirtualClock()
     async with AsyncExitStack() as stack:
         if request.param == "postgres":

@@ -1,4 +1,4 @@
-"""A worker that reaches the storage through a `WorkRelay` alone, and the site where that storage is."""
+"""A worker that reaches the storage only through a `WorkRelay`, and the site with that storage."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -32,13 +32,13 @@ from tests.scenarios.work_relay import Send, WorkEndpoint, WorkRelay
 KIND: Final = "perform"
 LEASE: Final = Millis(60 * SECOND)
 PATIENCE: Final = 60
-"""Seconds until a condition is given up. Nothing takes that long."""
+"""Seconds after which a test stops waiting for a condition."""
 _STORES: Final = ("ledger", "work", "trees", "admission", "orders", "definitions", "queries", "upkeep")
 _entropy: Final = count(1)
 
 
 class Performer:
-    """A runner that does what the definition says: print, fail so many times, or go on until it is ended."""
+    """A runner that does what the definition sets: print, fail a number of times, or run until it is ended."""
 
     abandoned = 0
 
@@ -56,7 +56,7 @@ class Performer:
 
 
 class RemoteWorker:
-    """The duties of a worker, driven as in a process of its own."""
+    """The duties of a worker, driven as in its own process."""
 
     def __init__(self, send: Send, clock: VirtualClock, *, slots: int = 4) -> None:
         self.relay = WorkRelay(send)
@@ -85,7 +85,7 @@ class RemoteWorker:
         return self
 
     async def stop(self) -> None:
-        """Give back what is under way, and leave."""
+        """Give running runs back and retire the worker."""
         await self._halt(*self.role.claim_loops)
         self.role.consumer.end(list(self.role.consumer.held), Ending.SHUTDOWN)
         await self.role.consumer.drain()
@@ -95,7 +95,7 @@ class RemoteWorker:
         await self.relay.close()
 
     async def vanish(self) -> None:
-        """Stop at once, as a process that was killed. Attempts end when their logs have waited long enough."""
+        """Stop immediately, like a killed process. Attempts end when their logs have waited for the maximum time."""
         self.role.consumer.end(list(self.role.consumer.held), Ending.LEASE_LOST)
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -110,7 +110,7 @@ class RemoteWorker:
 
 
 class Site:
-    """Where the storage is. Every verb happens at the moment that the virtual clock says."""
+    """The process with the storage. Every verb uses the time of the virtual clock."""
 
     def __init__(self, storage: Storage, clock: VirtualClock) -> None:
         self.storage = timed(storage, clock)
@@ -120,7 +120,7 @@ class Site:
         self._workers: list[RemoteWorker] = []
 
     def worker(self, *, slots: int = 4) -> RemoteWorker:
-        """A remote worker that has just been started."""
+        """Start a remote worker."""
         self._workers.append(RemoteWorker(self.endpoint.answer, self.clock, slots=slots).start())
         return self._workers[-1]
 
@@ -128,7 +128,7 @@ class Site:
         await self.scene.job(job_id, kind=KIND, spec=spec or {}, **{"retry": Retry(), **options})
 
     async def enqueue(self, job_id: str, **fields: Any) -> RunId:
-        """A run that is handled as its job says, and in no other way."""
+        """Enqueue a run without options of its own."""
         job = (await self.storage.definitions.get_jobs([JobId(job_id)]))[JobId(job_id)]
         options = {"options": job.spec.options, "overrides": None}
         [run_id] = await self.scene.create(a_run(job_id=job.id, due_at=self.clock.now(), **{**options, **fields}))
@@ -172,7 +172,7 @@ class Site:
 
 
 def timed(storage: Storage, clock: VirtualClock) -> Storage:
-    """The same storage; its verbs take the time from the clock."""
+    """Return the storage with verbs that use the time of the clock."""
     stores = {name: _Timed(getattr(storage, name), clock) for name in _STORES}
     return cast(Storage, SimpleNamespace(**stores, signal=storage.signal))
 

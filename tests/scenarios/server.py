@@ -1,4 +1,4 @@
-"""A server as a new user starts it: in a directory of its own, watched through its log and by other commands."""
+"""A server in its own directory, observed through its log and by other commands."""
 
 import json
 import os
@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 
 
 class Place:
-    """A directory in which somebody works with Foliot."""
+    """A directory with a Foliot project."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -26,7 +26,7 @@ class Place:
         return self.directory / "foliot.toml"
 
     def foliot(self, *arguments: str, code: int = 0) -> str:
-        """What a command prints; it must end with this code."""
+        """Return the output of a command, which must end with this code."""
         ended = subprocess.run(
             command(*arguments), cwd=self.directory, env=environment(), capture_output=True, text=True, check=False
         )
@@ -41,7 +41,7 @@ class Place:
 
 
 class Server:
-    """One process, ended with its block."""
+    """A server process, which is ended with its block."""
 
     def __init__(self, directory: Path, *arguments: str) -> None:
         self._log = directory / f"server-{time.monotonic_ns()}.log"
@@ -73,11 +73,11 @@ class Server:
 
     @property
     def code(self) -> int | None:
-        """How it ended, if it has."""
+        """The exit code, if it has ended."""
         return self._process.poll()
 
     def output(self) -> str:
-        """All it said, once it has ended by itself."""
+        """Wait until it has ended and return its output."""
         self._process.wait(PATIENCE)
         return self._log.read_text()
 
@@ -87,7 +87,7 @@ class Server:
         return [event for event in events if event["event"] == name]
 
     def saw(self, name: str, count: int = 1) -> dict[str, Any]:
-        """The event of that name, once it has been logged so often."""
+        """Wait until the event was logged `count` times and return it."""
 
         def enough() -> dict[str, Any] | None:
             assert self._process.poll() is None or self.events(name), f"it ended: {self._log.read_text()}"
@@ -107,7 +107,7 @@ def environment() -> dict[str, str]:
 
 
 def until(ask: Callable[[], Answer | None], complaint: Callable[[], str]) -> Answer:
-    """Ask until there is an answer; it must come in time."""
+    """Poll until `ask` returns a value, for a limited time."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         answer = ask()

@@ -1,4 +1,4 @@
-"""A server that is signalled before it has started neither dies of it nor forgets it."""
+"""Signals during the start of a server are handled after it."""
 
 import signal
 import socket
@@ -28,7 +28,7 @@ STOPS = [signal.SIGTERM, signal.SIGINT]
 
 
 def message(kind: bytes, body: bytes) -> bytes:
-    """As a PostgreSQL server sends it."""
+    """Build a message of the PostgreSQL protocol."""
     return kind + (len(body) + 4).to_bytes(4, "big") + body
 
 
@@ -54,7 +54,7 @@ def python(place: Place, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_a_reload_that_is_asked_for_during_the_start_is_done_after_it(place: Place) -> None:
+def test_a_reload_requested_during_the_start_is_done_after_it(place: Place) -> None:
     (place.directory / "shop.py").write_text(SIGNAL_ITSELF.format(number=int(signal.SIGHUP)))
 
     with place.serve("shop:app", "--config", "foliot.toml") as server:
@@ -62,7 +62,7 @@ def test_a_reload_that_is_asked_for_during_the_start_is_done_after_it(place: Pla
         server.saw("configuration_unchanged")
 
 
-def test_a_worker_has_nothing_to_reload_and_goes_on(place: Place) -> None:
+def test_a_worker_ignores_a_reload_signal(place: Place) -> None:
     (place.directory / "shop.py").write_text(SIGNAL_ITSELF.format(number=int(signal.SIGHUP)))
 
     with place.serve("shop:app", "--config", "foliot.toml", command="worker") as server:
@@ -70,7 +70,7 @@ def test_a_worker_has_nothing_to_reload_and_goes_on(place: Place) -> None:
 
 
 @pytest.mark.parametrize("number", STOPS)
-def test_a_server_that_is_told_to_stop_during_the_start_ends_well(place: Place, number: signal.Signals) -> None:
+def test_a_server_stopped_during_the_start_exits_cleanly(place: Place, number: signal.Signals) -> None:
     (place.directory / "shop.py").write_text(SIGNAL_ITSELF.format(number=int(number)))
 
     ended = python(place, "-m", "foliot", "serve", "shop:app", "--config", "foliot.toml")
@@ -104,10 +104,10 @@ def test_a_server_that_waits_for_its_storage_can_be_stopped(place: Place, loop: 
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
-def test_signals_are_taken_before_anything_is_loaded(place: Place, command: str) -> None:
+def test_signals_are_handled_before_modules_are_loaded(place: Place, command: str) -> None:
     stopped = python(place, "-c", SIGNAL_WHILE_LOADING.format(command=command, number=int(signal.SIGTERM)))
     reloaded = python(place, "-c", SIGNAL_WHILE_LOADING.format(command=command, number=int(signal.SIGHUP)))
 
     assert (stopped.returncode, stopped.stderr) == (0, "")
-    # It went on, to complain of its arguments.
+    # It continued, and reported its arguments as invalid.
     assert (reloaded.returncode, "error:" in reloaded.stderr) == (2, True)

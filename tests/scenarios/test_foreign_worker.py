@@ -33,24 +33,24 @@ async def app(tmp_path: Path) -> AsyncIterator[Foliot]:
 
 
 def command(tmp_path: Path, how_many: int) -> list[str]:
-    """A process that cannot import Foliot: isolated, without site-packages."""
+    """Return the command of a process that cannot import Foliot."""
     return [sys.executable, "-I", "-S", str(WORKER), f"{tmp_path}/foliot.db", "foreign", str(how_many)]
 
 
 def work(tmp_path: Path, how_many: int) -> list[str]:
-    """Let such a process do it."""
+    """Run such a process."""
     done = subprocess.run(command(tmp_path, how_many), capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.splitlines()
 
 
 async def sound(app: Foliot) -> bool:
-    """Whether all holds that must."""
+    """Return whether all invariants hold."""
     services = await app.open()
     return await check_invariants(services.storage, now=services.clock.now()) == []
 
 
 @pytest.mark.proves("R1-09")
-async def test_it_carries_out_runs_as_any_other_worker_does(app: Foliot, tmp_path: Path) -> None:
+async def test_a_foreign_worker_executes_runs(app: Foliot, tmp_path: Path) -> None:
     good, bad = await app.enqueue("greet"), await app.enqueue("fail")
 
     told = work(tmp_path, 2)
@@ -66,7 +66,7 @@ async def test_it_carries_out_runs_as_any_other_worker_does(app: Foliot, tmp_pat
 
 
 @pytest.mark.proves("R1-09")
-async def test_what_it_leaves_behind_holds(app: Foliot, tmp_path: Path) -> None:
+async def test_the_storage_is_sound_after_a_foreign_worker(app: Foliot, tmp_path: Path) -> None:
     for job in ("greet", "fail", "greet"):
         await app.enqueue(job)
     work(tmp_path, 3)
@@ -77,7 +77,7 @@ async def test_what_it_leaves_behind_holds(app: Foliot, tmp_path: Path) -> None:
     assert [event.kind for event in events if event.kind == EventKind.RUNS_ENDED] == [EventKind.RUNS_ENDED] * 3
 
 
-async def test_it_tries_again_as_the_job_and_the_run_say(app: Foliot, tmp_path: Path) -> None:
+async def test_a_foreign_worker_retries_by_the_options_of_job_and_run(app: Foliot, tmp_path: Path) -> None:
     run_id = await app.enqueue("fail", retries=1, retry_delay=60)
 
     work(tmp_path, 1)
@@ -90,7 +90,7 @@ async def test_it_tries_again_as_the_job_and_the_run_say(app: Foliot, tmp_path: 
     assert await app.runs.cancel(run_id) == "cancelled"
 
 
-async def test_it_ends_what_takes_too_long(app: Foliot, tmp_path: Path) -> None:
+async def test_a_foreign_worker_ends_runs_that_time_out(app: Foliot, tmp_path: Path) -> None:
     run_id = await app.enqueue("long", timeout=0.1)
 
     work(tmp_path, 1)
@@ -100,7 +100,7 @@ async def test_it_ends_what_takes_too_long(app: Foliot, tmp_path: Path) -> None:
     assert await sound(app)
 
 
-async def test_what_it_cannot_carry_out_fails(app: Foliot, tmp_path: Path) -> None:
+async def test_a_foreign_worker_fails_runs_of_unsupported_kinds(app: Foliot, tmp_path: Path) -> None:
     run_id = await app.enqueue("call")
 
     work(tmp_path, 1)
@@ -109,7 +109,7 @@ async def test_what_it_cannot_carry_out_fails(app: Foliot, tmp_path: Path) -> No
     assert (run.status, run.reason) == ("failed", "handler_missing")
 
 
-async def test_it_ends_what_is_cancelled(app: Foliot, tmp_path: Path) -> None:
+async def test_a_foreign_worker_ends_cancelled_runs(app: Foliot, tmp_path: Path) -> None:
     run_id = await app.enqueue("long", retries=3)
     worker = await asyncio.create_subprocess_exec(*command(tmp_path, 1))
     await until_started(app, run_id)
@@ -121,7 +121,7 @@ async def test_it_ends_what_is_cancelled(app: Foliot, tmp_path: Path) -> None:
     assert await sound(app)
 
 
-async def test_it_gives_back_what_it_has_when_it_is_stopped(app: Foliot, tmp_path: Path) -> None:
+async def test_a_stopped_foreign_worker_gives_its_runs_back(app: Foliot, tmp_path: Path) -> None:
     run_id = await app.enqueue("long")
     worker = await asyncio.create_subprocess_exec(*command(tmp_path, 1))
     await until_started(app, run_id)
@@ -141,7 +141,7 @@ async def until_started(app: Foliot, run_id: str) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_every_kind_of_event_is_on_the_page() -> None:
+async def test_every_kind_of_event_is_documented() -> None:
     told = set(re.findall(r"`([a-z]+\.[a-z_]+)`", PAGE.read_text()))
 
     assert {kind.value for kind in EventKind} <= told

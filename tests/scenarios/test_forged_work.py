@@ -1,4 +1,4 @@
-"""What comes over the wire is believed about outcomes only, and only with the token of a current lease."""
+"""A remote worker is trusted only about outcomes, and only with the token of a current lease."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.queries import RunFilter
 from foliot.ports.work import Claimed
 from foliot.testing.builders import a_chunk, a_finish, a_worker, every, succeeded
-from foliot.testing.conformance.storage.passages import opened
+from foliot.testing.conformance.storage.tree_builders import opened
 from tests.scenarios.remote_worker import LEASE, Site
 from tests.scenarios.work_relay import AppendLog, ClaimRuns, FinishRuns, RegisterWorker, RenewWorker
 
@@ -23,12 +23,12 @@ FAILURE = Failure("exit code 3", Reason.EXIT_CODE, exit_code=3)
 
 
 class Surroundings(NamedTuple):
-    """What a forged message may try to reach, beside the run of the worker that sends it."""
+    """Rows that a forged message may try to change, besides the run of its sender."""
 
     tree: RunId
     schedule: ScheduleUid
     waiting: RunId
-    """A run that waits for the one place of its job."""
+    """A run that waits for the only place of its job."""
 
 
 async def surroundings(site: Site) -> Surroundings:
@@ -41,7 +41,7 @@ async def surroundings(site: Site) -> Surroundings:
 
 
 async def ask(site: Site, request: Struct, kind: Any = None, **forged: Any) -> Any:
-    """Send a request, with further fields in each of its finishes."""
+    """Send a request with additional fields in each finish."""
     body = msgspec.to_builtins(request)
     for finish in body.get("finishes", ()):
         finish.update(forged)
@@ -61,14 +61,14 @@ async def claimed(site: Site, worker: Worker, *run_ids: RunId) -> list[Claim]:
 
 
 async def started(site: Site, worker: Worker, job_id: str = "plain") -> Claim:
-    """A run that the worker has claimed."""
+    """Return a run that the worker has claimed."""
     await site.job(job_id)
     [claim] = await claimed(site, worker, await site.enqueue(job_id))
     return claim
 
 
 async def everything(site: Site, *, without: RunId | None = None) -> dict[str, object]:
-    """What is stored, as far as it can be looked at; without one run, also without what counts it."""
+    """Return everything stored, optionally without one run and the counters of it."""
     storage = site.storage
     runs = [run for run in await storage.queries.page_runs(RunFilter(limit=1_000)) if run.id != without]
     ready = [*await storage.admission.ready("default", 100), *await storage.admission.ready(TREES_QUEUE, 100)]
@@ -89,7 +89,7 @@ async def everything(site: Site, *, without: RunId | None = None) -> dict[str, o
 
 @pytest.mark.proves("L2")
 @pytest.mark.parametrize("outcome", [Success(), FAILURE, Interrupted()], ids=["success", "failure", "interrupted"])
-async def test_further_fields_of_a_finish_change_nothing(site: Site, outcome: Outcome) -> None:
+async def test_additional_fields_of_a_finish_change_nothing(site: Site, outcome: Outcome) -> None:
     around = await surroundings(site)
     claim = await started(site, await registered(site))
     before, run = await everything(site, without=claim.run_id), await site.run(claim.run_id)
@@ -116,7 +116,7 @@ async def test_further_fields_of_a_finish_change_nothing(site: Site, outcome: Ou
     assert await everything(site, without=claim.run_id) == before
 
 
-async def test_a_failure_that_says_it_will_be_retried_is_not_if_the_job_has_no_retries(site: Site) -> None:
+async def test_a_failure_of_a_job_without_retries_cannot_claim_a_retry(site: Site) -> None:
     claim = await started(site, await registered(site))
 
     await ask(site, FinishRuns([a_finish(claim, FAILURE)]), options={"retry": {"retries": 5}}, delay=0)
@@ -128,7 +128,7 @@ async def test_a_failure_that_says_it_will_be_retried_is_not_if_the_job_has_no_r
 
 
 class Forgery(NamedTuple):
-    """How a finish differs from the one that its sender may send."""
+    """How a finish differs from a valid one."""
 
     token: int = 0
     is_other_run: bool = False
@@ -192,7 +192,7 @@ async def test_log_chunks_without_the_current_lease_are_not_saved(site: Site) ->
 
 
 @pytest.mark.proves("L1")
-async def test_a_claim_that_is_sent_again_leases_nothing_twice(site: Site) -> None:
+async def test_a_repeated_claim_leases_nothing_twice(site: Site) -> None:
     worker = await registered(site)
     claim = await started(site, worker)
     before = await everything(site)
@@ -202,7 +202,7 @@ async def test_a_claim_that_is_sent_again_leases_nothing_twice(site: Site) -> No
 
 
 @pytest.mark.proves("L2")
-async def test_the_answer_to_a_claim_is_worth_nothing_to_another_worker(site: Site) -> None:
+async def test_the_response_to_a_claim_is_useless_to_another_worker(site: Site) -> None:
     owner, thief = await registered(site), await registered(site)
     claim = await started(site, owner)
     before = await everything(site)
@@ -217,7 +217,7 @@ async def test_the_answer_to_a_claim_is_worth_nothing_to_another_worker(site: Si
 
 
 @pytest.mark.proves("L2", "S4")
-async def test_the_answer_to_a_claim_is_worth_nothing_after_its_finish(site: Site) -> None:
+async def test_the_response_to_a_claim_is_useless_after_its_finish(site: Site) -> None:
     worker = await registered(site)
     claim = await started(site, worker)
     await ask(site, FinishRuns([succeeded(claim, b'"first"')]))
@@ -234,7 +234,7 @@ async def test_the_answer_to_a_claim_is_worth_nothing_after_its_finish(site: Sit
 
 
 @pytest.mark.parametrize("worker_id", ["", "01JQZ8W3F07M4T5V6W8X9YABCD", "\x00", "x" * 10_000])
-async def test_an_unknown_worker_gets_nothing(site: Site, worker_id: str) -> None:
+async def test_an_unregistered_remote_worker_claims_nothing(site: Site, worker_id: str) -> None:
     await site.job("plain")
     run_id = await site.enqueue("plain")
     before = await everything(site)
@@ -245,7 +245,7 @@ async def test_an_unknown_worker_gets_nothing(site: Site, worker_id: str) -> Non
     assert await everything(site) == before
 
 
-async def test_an_expired_worker_gets_nothing(site: Site) -> None:
+async def test_an_expired_remote_worker_claims_nothing(site: Site) -> None:
     worker = await registered(site)
     site.clock.advance(LEASE)
     await site.job("plain")
@@ -266,7 +266,7 @@ async def test_an_expired_worker_gets_nothing(site: Site) -> None:
         b'{"type":"FinishRuns","finishes":[{"run_id":"x","worker_id":"y","token":1,"outcome":{"outcome":"ended"}}]}',
     ],
 )
-async def test_what_is_no_request_is_refused(site: Site, body: bytes) -> None:
+async def test_an_invalid_request_is_refused(site: Site, body: bytes) -> None:
     before = await everything(site)
 
     with pytest.raises(msgspec.DecodeError):

@@ -1,4 +1,4 @@
-"""The disk fills up under a running server, and is freed again: nothing is lost and nobody has to restart anything."""
+"""A server survives a full disk without loss and without a restart."""
 
 import subprocess
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ every = "1s"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """A directory whose database lies on a disk of eight megabytes."""
+    """A directory with its database on a disk of eight megabytes."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk], capture_output=True, check=False)
@@ -47,7 +47,7 @@ def successes(place: Place) -> set[str]:
 
 
 @pytest.mark.proves("M3", "M4")
-def test_a_server_survives_a_full_disk_and_goes_on_when_there_is_room_again(place: Place) -> None:
+def test_a_server_survives_a_full_disk_and_continues_when_there_is_room(place: Place) -> None:
     filler = place.directory / "disk" / "filler"
     with place.serve() as server:
         until(lambda: successes(place), lambda: "nothing ran")
@@ -64,7 +64,7 @@ def test_a_server_survives_a_full_disk_and_goes_on_when_there_is_room_again(plac
     assert {run["status"] for run in place.objects("runs", "-n", "1000")} <= {"success", "queued", "scheduled"}
 
 
-def test_a_command_says_that_the_disk_is_full(place: Place) -> None:
+def test_a_command_reports_a_full_disk(place: Place) -> None:
     place.foliot("reload")
     fill(place.directory / "disk" / "filler")
 

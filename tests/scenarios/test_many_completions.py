@@ -1,4 +1,4 @@
-"""A thousand steps of one execution that end at the same time, settled by several at once: no result is lost."""
+"""A thousand steps of one execution end at the same time and are settled by several processes."""
 
 import asyncio
 import secrets
@@ -37,10 +37,10 @@ from tests.adapters.storage.postgres.fresh import fresh_database
 WIDE: Final = 1_000
 WORKERS: Final = 8
 TOGETHER: Final = 5
-"""Outcomes that one of the workers saves at once: while some are settled, others come in."""
+"""How many outcomes one worker saves in a call, so that others arrive during a settlement."""
 STORAGES: Final = 4
 PATIENCE: Final = 60
-"""Seconds until a step that never comes is given up. Nothing takes that long."""
+"""Seconds after which a test stops waiting for a step."""
 FLOW: Final = JobId("flow")
 _NOTHING: Final = JobSpec(kind="nothing")
 _KINDS: Final = {kind.name: kind for kind in (WorkflowKind(),)}
@@ -50,7 +50,7 @@ _ids: Final = IdSource(lambda: secrets.randbits(80))
 
 @pytest.fixture(params=["sqlite", "postgres"])
 async def storages(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[list[Storage]]:
-    """One database, opened several times, as by several processes."""
+    """One database, opened several times like by several processes."""
     async with AsyncExitStack() as stack:
         if request.param == "postgres":
             server, name = stack.enter_context(fresh_database())
@@ -64,7 +64,7 @@ async def storages(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 
 
 @pytest.mark.proves("R2-06", "D2", "D5")
-async def test_no_result_is_lost_when_a_thousand_steps_end_at_once(storages: list[Storage]) -> None:
+async def test_no_result_is_lost_when_a_thousand_steps_end_together(storages: list[Storage]) -> None:
     endings = {f"s{number}": Result.SUCCESS if number % 3 else Result.FAILURE for number in range(WIDE)}
     execution = await _open(storages[0], list(endings))
     is_over = asyncio.Event()
@@ -87,7 +87,7 @@ async def test_no_result_is_lost_when_a_thousand_steps_end_at_once(storages: lis
 
 
 async def _open(storage: Storage, names: list[str]) -> RunId:
-    """An execution whose last step waits for all the others, with everything else ready to be claimed."""
+    """Open an execution whose last step waits for all others, which are ready."""
     last = Step(name="last", definition=_NOTHING, after=tuple(Edge(parent=name, when=_COMPLETE) for name in names))
     spec = WorkflowSpec(steps=(*(Step(name=name, definition=_NOTHING) for name in names), last))
     await storage.definitions.put_workflows({FLOW: spec})
@@ -104,7 +104,7 @@ async def _open(storage: Storage, names: list[str]) -> RunId:
 
 
 async def _end_all(storages: list[Storage], endings: dict[str, Result]) -> None:
-    """Claim all of these when they are there; then let them end, in the hands of several workers."""
+    """Claim all these steps, and end them with several workers."""
     worker = a_worker()
     await storages[0].work.register(worker, HOUR)
     finishes: list[Finish] = []
@@ -127,7 +127,7 @@ def _outcome(result: Result) -> Outcome:
 
 
 async def _settle(storage: Storage, is_over: asyncio.Event) -> int:
-    """Settle as long as there is something. How often this one was the faster one."""
+    """Settle until the execution has ended. Return how many settlements this process saved."""
     reader, wake = TreeReader(storage.trees), storage.signal(Topic.NOTES)
     settler, count = Settler(storage.trees, _ids, _KINDS, reader, wake=wake), 0
     while not is_over.is_set() or (await storage.trees.unsettled(1, notes_per_tree=1)).trees:

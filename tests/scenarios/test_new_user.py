@@ -1,4 +1,4 @@
-"""Tried as a new user would: real processes in a fresh directory, and everything that one does in the first hour."""
+"""The first hour of a new user, with real processes in a new directory."""
 
 import shutil
 import signal
@@ -26,14 +26,14 @@ def jobs(place: Place) -> dict[str, str]:
     return {job["id"]: job["state"] for job in place.objects("jobs")}
 
 
-def test_two_commands_and_something_runs(place: Place) -> None:
+def test_two_commands_start_a_job(place: Place) -> None:
     place.foliot("init")
 
     with place.serve():
         place.foliot("trigger", "hello", "--wait")
 
         assert place.foliot("logs", "hello@last").startswith("hello from hello, it is ")
-    # Its schedule may have fired meanwhile.
+    # The schedule may have fired meanwhile.
     [run] = [run for run in place.objects("runs", "--job", "hello") if run["trigger"] != "schedule"]
     assert (run["status"], run["trigger"]) == ("success", "cli")
 
@@ -67,14 +67,14 @@ def write(file: Path, text: str) -> None:
 
 
 def exchange(file: Path, text: str) -> None:
-    """As many editors do: a new file takes the place of the old one."""
+    """Replace the file by a new one, as many editors do."""
     other = file.with_name(".foliot.toml.swp")
     other.write_text(text)
     other.replace(file)
 
 
 @pytest.mark.parametrize("save", [write, exchange])
-def test_saving_the_file_is_enough(place: Place, save: Callable[[Path, str], None]) -> None:
+def test_saving_the_file_applies_it(place: Place, save: Callable[[Path, str], None]) -> None:
     place.file.write_text(WATCHED)
 
     with place.serve() as server:
@@ -85,7 +85,7 @@ def test_saving_the_file_is_enough(place: Place, save: Callable[[Path, str], Non
         place.foliot("trigger", "loud", "--wait")
 
 
-def test_an_included_file_that_appears_is_read(place: Place) -> None:
+def test_a_new_included_file_is_applied(place: Place) -> None:
     (place.directory / "jobs.d").mkdir()
     place.file.write_text(f'include = ["jobs.d/*.toml"]\n{WATCHED}')
 
@@ -116,7 +116,7 @@ def test_a_command_applies_a_changed_file(place: Place) -> None:
         place.foliot("trigger", "loud", "--wait")
 
 
-def test_a_broken_file_is_told_with_its_line_and_changes_nothing(place: Place) -> None:
+def test_an_invalid_file_is_reported_with_its_line_and_changes_nothing(place: Place) -> None:
     place.file.write_text(WATCHED)
 
     with place.serve() as server:
@@ -134,7 +134,7 @@ def test_a_broken_file_is_told_with_its_line_and_changes_nothing(place: Place) -
         assert server.saw("configuration_applied", 2)["changes"] == "created loud"
 
 
-def test_what_only_a_restart_changes_is_said(place: Place) -> None:
+def test_settings_that_need_a_restart_are_logged(place: Place) -> None:
     place.file.write_text(QUIET)
 
     with place.serve() as server:
@@ -155,7 +155,7 @@ def test_a_server_without_a_file_survives_a_signal_for_it(place: Place) -> None:
     assert all(line.startswith("{") for line in server.output().splitlines()), "what greets people is for terminals"
 
 
-def test_killed_in_the_middle_of_a_long_job_and_started_again(place: Place) -> None:
+def test_a_server_killed_during_a_long_job_recovers_after_a_restart(place: Place) -> None:
     place.file.write_text(
         "[server]\nlease = 1\npoll = 0.1\n"
         "[[jobs]]\nid = \"long\"\ncommand = 'echo $$ >> begun; while [ ! -e go ]; do sleep 0.05; done'\n"
@@ -186,7 +186,7 @@ def succeeded(place: Place, run_id: str) -> list[dict[str, Any]]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether it still does anything: what nobody has buried yet is dead as well."""
+    """Return whether a process runs. A zombie does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -194,7 +194,7 @@ def is_alive(pid: int) -> bool:
     return state.rpartition(")")[2].split()[0] != "Z"
 
 
-def test_following_a_run_goes_on_when_the_server_is_started_again(place: Place) -> None:
+def test_following_a_run_continues_after_a_server_restart(place: Place) -> None:
     place.file.write_text(
         "[server]\nlease = 1\npoll = 0.1\ndrain = 0\n"
         '[[jobs]]\nid = "long"\n'
@@ -212,7 +212,7 @@ def test_following_a_run_goes_on_when_the_server_is_started_again(place: Place) 
     assert following.output().splitlines()[-1] == "over"
 
 
-def test_functions_of_an_application_and_jobs_of_a_file_together(place: Place) -> None:
+def test_an_application_and_a_file_are_served_together(place: Place) -> None:
     (place.directory / "shop.py").write_text(
         "from foliot import Foliot\napp = Foliot('sqlite:///elsewhere.db')\n\n\n"
         "@app.job\ndef add(a, b):\n    return a + b\n"
@@ -228,7 +228,7 @@ def test_functions_of_an_application_and_jobs_of_a_file_together(place: Place) -
     assert not (place.directory / "elsewhere.db").exists()
 
 
-def test_a_worker_works_and_leaves_the_definitions_alone(place: Place) -> None:
+def test_a_worker_does_not_change_the_definitions(place: Place) -> None:
     place.file.write_text(QUIET)
     place.foliot("reload")
     place.file.write_text(QUIET + LOUD)
@@ -241,7 +241,7 @@ def test_a_worker_works_and_leaves_the_definitions_alone(place: Place) -> None:
     assert jobs(place) == {"quiet": "on"}
 
 
-def test_a_job_at_a_change_of_the_clock(place: Place) -> None:
+def test_a_schedule_fires_once_at_a_clock_change(place: Place) -> None:
     spring = place.foliot("next", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-03-28T12:00Z", "-n", "2")
     autumn = place.foliot("next", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-10-24T12:00Z", "-n", "2")
 
@@ -249,7 +249,7 @@ def test_a_job_at_a_change_of_the_clock(place: Place) -> None:
     assert autumn.splitlines()[1:] == ["  Sun 2026-10-25 02:30:00 +0200 CEST", "  Mon 2026-10-26 02:30:00 +0100 CET"]
 
 
-def test_what_is_doubtful_in_a_file_is_logged_and_served(place: Place) -> None:
+def test_warnings_of_a_file_are_logged_and_it_is_served(place: Place) -> None:
     place.file.write_text(f"[server]\nport = 8080\n{QUIET}")
 
     with place.serve() as server:

@@ -1,4 +1,4 @@
-"""A file that renames a job which an open execution names: it is applied when the execution has ended."""
+"""A file that renames a job of an open execution is applied when the execution has ended."""
 
 import signal
 from pathlib import Path
@@ -35,14 +35,14 @@ def place(tmp_path: Path) -> Place:
 
 
 def open_execution(place: Place) -> str:
-    """The id of an execution that waits to be approved."""
+    """Start an execution that waits for approval and return its id."""
     execution_id = place.foliot("workflows", "start", "release").split()[-1]
     until(lambda: place.objects("workflows", "active"), lambda: "no execution was opened")
     return execution_id
 
 
 def approve(place: Place, server: Server, execution_id: str) -> None:
-    """End the execution; the server applies the file then."""
+    """End the execution, after which the server applies the file."""
     place.foliot("workflows", "approve", execution_id, "ask")
     server.saw("configuration_applied")
     assert {job["id"] for job in place.objects("jobs")} >= {"new"}

@@ -1,4 +1,4 @@
-"""A worker needs the work port and nothing else: it works through a wire that carries JSON."""
+"""A worker needs only the work port, which can be carried over a wire as JSON."""
 
 import asyncio
 from functools import partial
@@ -92,7 +92,7 @@ async def test_a_run_is_cancelled_while_a_remote_worker_executes_it(site: Site) 
     assert (run.status, run.attempt) == (Status.CANCELLED, 1)
 
 
-async def test_a_run_that_takes_too_long_is_ended(site: Site) -> None:
+async def test_a_remote_run_that_takes_too_long_is_ended(site: Site) -> None:
     await site.job("endless", spec={"endless": True}, timeout=Millis(5 * SECOND))
     worker = site.worker()
     run_id = await site.enqueue("endless")
@@ -104,7 +104,7 @@ async def test_a_run_that_takes_too_long_is_ended(site: Site) -> None:
     assert (run.status, run.error) == (Status.TIMEOUT, "timeout after 5 s")
 
 
-async def test_a_worker_that_stops_gives_back_what_it_executes(site: Site) -> None:
+async def test_a_stopping_remote_worker_gives_its_runs_back(site: Site) -> None:
     await site.job("endless", spec={"endless": True})
     worker = site.worker()
     run_id = await site.enqueue("endless")
@@ -117,7 +117,7 @@ async def test_a_worker_that_stops_gives_back_what_it_executes(site: Site) -> No
     assert await site.storage.admission.workers() == []
 
 
-async def test_what_a_lost_worker_held_is_executed_by_another_one(site: Site) -> None:
+async def test_runs_of_a_lost_remote_worker_are_executed_by_another(site: Site) -> None:
     await site.job("endless", spec={"endless": True})
     lost = site.worker()
     run_id = await site.enqueue("endless")
@@ -190,7 +190,7 @@ def test_log_chunks_survive_the_wire_with_any_bytes() -> None:
 
 
 def a_coordinator(site: Site) -> CoordinatorRole:
-    """It has the whole storage; its duties are cranked by the case."""
+    """Build a coordinator with the whole storage, whose rounds the test runs."""
     parts = Parts(
         storage=site.storage,
         queue=StorageQueue(site.storage),

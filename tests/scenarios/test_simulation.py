@@ -1,4 +1,4 @@
-"""Whole clusters with crashes, stalls, clock steps and a broker that loses messages, told by a seed.
+"""Simulated clusters with crashes, stalls, clock steps and a lossy broker, driven by a seed.
 
 A seed that fails can be repeated:   FOLIOT_SEED=1234 pytest tests/scenarios/test_simulation.py -k fresh
 """
@@ -20,7 +20,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 from foliot.service.queries.verify import verify
 from foliot.testing.clock import VirtualClock
-from foliot.testing.invariants import Oracle, check_invariants, compare_with_oracle, read_books, read_passages
+from foliot.testing.invariants import Oracle, check_invariants, compare_with_oracle, read_histories, read_ledgers
 from foliot.testing.simulation.process import OpenStorage
 from foliot.testing.simulation.world import World
 from tests.domain.cron.oracle import fires
@@ -78,7 +78,7 @@ async def test_the_same_seed_tells_the_same_story(tmp_path: Path) -> None:
 
 
 async def tell(seed: int, open_storage: OpenStorage) -> None:
-    """Run the story to its end; then judge the storage as a whole."""
+    """Run the simulation to its end, then check the whole storage."""
     clock = VirtualClock(from_datetime(BEGINNINGS[seed % len(BEGINNINGS)]))
     world = await World.create(seed, clock, open_storage)
     try:
@@ -95,28 +95,28 @@ async def findings(world: World) -> list[str]:
     faults += [fault async for fault in slow_faults(world.storage)]
     faults += [fault async for fault in table_faults(world.storage)]
     if world.has_stepped:
-        # Moments that were read off a clock before and after it was set cannot be compared.
+        # Times from before and after a clock was set cannot be compared.
         faults = [fault for fault in faults if not fault.startswith("S2 ")]
     return [f"seed {world.seed}: {fault}" for fault in faults]
 
 
 async def slow_faults(storage: Storage) -> AsyncIterator[str]:
     """Compare every ledger with an oracle that shares no code with the product."""
-    async for book in read_books(storage):
+    async for book in read_ledgers(storage):
         for fault in compare_with_oracle(book, oracle_of(book.ledger.schedule.id)):
             yield fault
 
 
 async def table_faults(storage: Storage) -> AsyncIterator[str]:
-    """Compare every execution that nobody cut short with the slow second opinion on its graph."""
-    runs = {passage.run.id: passage.run async for passage in read_passages(storage)}
+    """Compare every execution that was not cancelled with the results of a slow reference implementation."""
+    runs = {history.run.id: history.run async for history in read_histories(storage)}
     for run_id, execution in (await storage.queries.get_executions(list(runs))).items():
         if runs[run_id].status in (Status.CANCELLED, Status.TIMEOUT):
             continue
         version = (execution.workflow_id, execution.version)
         spec = (await storage.definitions.get_workflows([version]))[version].spec
         states = {step.name: step.state for step in await storage.trees.steps(run_id)}
-        # A step that came to its turn ended as its run did, or for a reason of its own; of the others nothing is known.
+        # The result of a step with a run or a reason is given; the others are computed.
         turns = {name: state for name, state in states.items() if state.run_id or state.reason}
         endings = {name: turns[name].result or Result.SUCCESS if name in turns else Result.SUCCESS for name in states}
         if {name: state.result for name, state in states.items()} != reference.results(list(spec.steps), endings):
@@ -124,7 +124,7 @@ async def table_faults(storage: Storage) -> AsyncIterator[str]:
 
 
 def oracle_of(schedule_id: str) -> Oracle:
-    """Second by second; `H` is hashed by the id of the schedule."""
+    """Return an oracle that checks each second; `H` is hashed from the id of the schedule."""
 
     def moments(spec: ScheduleSpec, after: Instant, until: Instant) -> Iterator[Instant]:
         first, last = after // SECOND + 1, until // SECOND

@@ -1,4 +1,4 @@
-"""A server that cannot go on with its storage ends by itself, in good order, so that whoever watches it notices."""
+"""A server that cannot use its storage any more ends in order, so that a supervisor can restart it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ JOB = '[[jobs]]\nid = "often"\ncommand = "true"\nevery = "1s"\n'
 
 
 def upgrade(file: Path) -> None:
-    """A later Foliot has come by, and what it has made is not for this one to write any more."""
+    """Upgrade the schema to one of a later Foliot that this one must not write to."""
     connection = apsw.Connection(str(file))
     connection.set_busy_timeout(5_000)
     connection.execute("UPDATE meta SET value = 999 WHERE key = 'min_code'")
@@ -25,7 +25,9 @@ def upgrade(file: Path) -> None:
     [(Path.unlink, "was deleted while it was in use"), (upgrade, "has schema version 999")],
     ids=["deleted", "upgraded"],
 )
-def test_a_server_ends_and_says_why(tmp_path: Path, take_away: Callable[[Path], None], reason: str) -> None:
+def test_a_server_that_loses_its_storage_ends_with_the_reason(
+    tmp_path: Path, take_away: Callable[[Path], None], reason: str
+) -> None:
     place = Place(tmp_path)
     place.file.write_text(JOB)
 

@@ -1,4 +1,4 @@
-"""A server whose log nobody reads goes on with its work, and ends when it is told to."""
+"""A server whose log is not read continues to work and can be stopped."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ JOB = '[[jobs]]\nid = "often"\ncommand = "true"\nevery = "1s"\n'
 
 @pytest.fixture
 def full_pipe() -> Iterator[int]:
-    """Whoever writes into it waits."""
+    """Return a pipe that blocks its writers."""
     ours, theirs = os.pipe()
     os.set_blocking(theirs, False)
     with suppress(BlockingIOError):
@@ -28,7 +28,7 @@ def full_pipe() -> Iterator[int]:
     os.close(theirs)
 
 
-def test_work_goes_on_and_a_signal_ends_it(tmp_path: Path, full_pipe: int) -> None:
+def test_a_server_with_an_unread_log_works_and_can_be_stopped(tmp_path: Path, full_pipe: int) -> None:
     place = Place(tmp_path)
     place.file.write_text(JOB)
     place.foliot("migrate")  # so that it can be asked at any moment what has been done

@@ -1,9 +1,9 @@
-"""The work port over a wire: every request and every reply is JSON, and nothing else passes.
+"""The work port over a wire: every request and every response is JSON.
 
     worker -- WorkRelay --bytes--> WorkEndpoint -- storage.work
                         <--bytes--
 
-The relay is all that a worker has. The endpoint has the storage and the clock that counts.
+A worker has only the relay. The endpoint has the storage and the authoritative clock.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class AppendLog(Struct, tag=True):
 
 
 class WaitFor(Struct, tag=True):
-    """Answered when the topic may concern the worker."""
+    """Returns when the topic has news."""
 
     topic: Topic
 
@@ -76,7 +76,7 @@ _TOKENS: Final[Decoder[list[Token]]] = Decoder(list[Token])
 
 
 class WorkEndpoint:
-    """Answers requests from the storage."""
+    """Executes requests on the storage."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -107,7 +107,7 @@ class WorkEndpoint:
 
 
 class WorkRelay:
-    """Fills `ports.work.Work` with a function that sends bytes and returns the answer."""
+    """Implements `ports.work.Work` with a function that sends bytes and returns the response."""
 
     is_remote = True
 
@@ -116,7 +116,7 @@ class WorkRelay:
         self._signals: dict[Topic, asyncio.Event] = {}
         self._waits: list[asyncio.Task[None]] = []
         self.sent: list[tuple[bytes, bytes]] = []
-        """What has passed, with its answers."""
+        """All requests with their responses."""
 
     def signal(self, topic: Topic) -> asyncio.Event:
         if topic not in self._signals:

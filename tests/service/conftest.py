@@ -1,4 +1,4 @@
-"""What the tests of the services share: a clock, a storage on it, and the services on that."""
+"""Fixtures of the service tests: a clock, a storage, and the services."""
 
 from collections.abc import AsyncIterator
 from itertools import count

@@ -1,4 +1,4 @@
-"""Whatever can be wrong is refused with a clear error, and nothing is stored."""
+"""Invalid input is refused with a clear error, and nothing is stored."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -70,9 +70,7 @@ SCHEDULES: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.proves("R4-33", "R4-58", "R1-36")
 @pytest.mark.parametrize(("code", "fields", "word"), SCHEDULES)
-async def test_a_schedule_that_cannot_be_kept_is_refused(
-    app: Foliot, code: str, fields: dict[str, Any], word: str
-) -> None:
+async def test_an_invalid_schedule_is_refused(app: Foliot, code: str, fields: dict[str, Any], word: str) -> None:
     with pytest.raises(FoliotError) as refused:
         await app.schedules.upsert("s", job_id="report", **fields)
 
@@ -81,7 +79,7 @@ async def test_a_schedule_that_cannot_be_kept_is_refused(
     assert await stored(app) == (0, 0)
 
 
-async def test_a_schedule_that_cannot_be_named_is_refused_as_a_schedule(app: Foliot) -> None:
+async def test_a_schedule_with_an_invalid_id_is_refused(app: Foliot) -> None:
     with pytest.raises(FoliotError) as refused:
         await app.schedules.upsert("a b", job_id="report", cron="@daily")
 
@@ -89,7 +87,7 @@ async def test_a_schedule_that_cannot_be_named_is_refused_as_a_schedule(app: Fol
     assert await stored(app) == (0, 0)
 
 
-async def test_a_field_that_is_none_was_left_out(app: Foliot) -> None:
+async def test_a_field_that_is_none_counts_as_omitted(app: Foliot) -> None:
     nothing = ("start_at", "end_at", "jitter_ms", "overlap_policy", "catchup_policy", "timezone", "payload", "dst")
 
     await app.schedules.upsert("s", job_id="report", cron="@daily", **dict.fromkeys(nothing))
@@ -98,7 +96,7 @@ async def test_a_field_that_is_none_was_left_out(app: Foliot) -> None:
     assert (schedule.jitter_ms, schedule.overlap_policy, schedule.catchup_policy) == (0, "skip", "none")
 
 
-async def test_a_schedule_of_an_unknown_job_names_the_one_that_was_meant(app: Foliot) -> None:
+async def test_a_schedule_of_a_missing_job_suggests_a_similar_one(app: Foliot) -> None:
     with pytest.raises(NotFound, match='Did you mean "report"'):
         await app.schedules.upsert("s", job_id="reprot", cron="@daily")
 
@@ -106,7 +104,7 @@ async def test_a_schedule_of_an_unknown_job_names_the_one_that_was_meant(app: Fo
 
 
 @pytest.mark.proves("R1-36")
-async def test_a_run_of_an_unknown_job_names_the_one_that_was_meant(app: Foliot) -> None:
+async def test_a_run_of_a_missing_job_suggests_a_similar_one(app: Foliot) -> None:
     with pytest.raises(NotFound, match='Did you mean "report"'):
         await app.enqueue("reprot")
 
@@ -145,7 +143,7 @@ RUNS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.proves("R1-36")
 @pytest.mark.parametrize(("request_", "word"), RUNS)
-async def test_a_run_that_cannot_be_is_refused(app: Foliot, request_: dict[str, Any], word: str) -> None:
+async def test_an_invalid_run_is_refused(app: Foliot, request_: dict[str, Any], word: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         await app.enqueue("report", **request_)
 
@@ -153,14 +151,14 @@ async def test_a_run_that_cannot_be_is_refused(app: Foliot, request_: dict[str, 
     assert await stored(app) == (0, 0)
 
 
-async def test_one_bad_payload_refuses_the_whole_batch(app: Foliot) -> None:
+async def test_one_invalid_payload_refuses_the_whole_batch(app: Foliot) -> None:
     with pytest.raises(InvalidInput):
         await app.enqueue_many("report", [{"day": "mon"}, {"day": object()}])
 
     assert await stored(app) == (0, 0)
 
 
-def test_a_job_is_declared_once() -> None:
+def test_declaring_a_job_twice_is_refused() -> None:
     app = Foliot()
     app.shell("backup", "true")
 
@@ -169,7 +167,7 @@ def test_a_job_is_declared_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a b", "-x", "a" * 201, "naïve", "a\n"])
-async def test_a_job_has_a_plain_name(tmp_path: Path, name: str) -> None:
+async def test_a_job_with_an_invalid_name_is_refused(tmp_path: Path, name: str) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     app.shell(name, "true")
 
@@ -185,14 +183,14 @@ async def test_a_storage_of_an_unknown_kind_is_refused_without_showing_its_passw
     assert "secret" not in str(refused.value)
 
 
-def test_an_expression_is_checked_when_it_is_declared() -> None:
+def test_an_invalid_cron_expression_is_refused_at_its_declaration() -> None:
     app = Foliot()
 
     with pytest.raises(InvalidCron):
         app.schedule("s", "report", cron="* * *")
 
 
-async def test_a_zone_is_checked_before_anything_is_stored(tmp_path: Path) -> None:
+async def test_an_invalid_time_zone_is_refused_and_nothing_is_stored(tmp_path: Path) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     app.shell("report", "true")
 
@@ -208,7 +206,7 @@ async def test_a_zone_is_checked_before_anything_is_stored(tmp_path: Path) -> No
     ("field", "value"),
     [("dst", "bogus"), ("jitter_ms", 1.9), ("user_id", 5), ("catchup_policy", []), ("version", 1.5), ("paused", 1)],
 )
-async def test_a_field_of_the_wrong_kind_is_refused(app: Foliot, field: str, value: Any) -> None:
+async def test_a_field_of_the_wrong_type_is_refused(app: Foliot, field: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=field):
         await app.schedules.upsert("s", job_id="report", every=60, **{field: value})
 
@@ -225,7 +223,7 @@ async def test_a_field_of_the_wrong_kind_is_refused(app: Foliot, field: str, val
         {"retry_delays": "soon"},
     ],
 )
-async def test_what_cannot_be_stored_is_refused_before(app: Foliot, request_: dict[str, Any]) -> None:
+async def test_an_unstorable_value_is_refused(app: Foliot, request_: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         await app.enqueue("report", **request_)
 
@@ -233,7 +231,7 @@ async def test_what_cannot_be_stored_is_refused_before(app: Foliot, request_: di
 
 
 @pytest.mark.parametrize("limit", [0, -1, 10_001, 1.5, "5", None, True])
-async def test_a_page_of_no_usable_size_is_refused(app: Foliot, limit: Any) -> None:
+async def test_an_invalid_page_size_is_refused(app: Foliot, limit: Any) -> None:
     await app.schedules.upsert("s", job_id="report", cron="@daily")
 
     for asked in (app.runs.page(limit=limit), app.jobs.page(limit=limit), app.schedules.ticks("s", limit)):

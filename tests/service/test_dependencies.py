@@ -1,4 +1,4 @@
-"""Edges between jobs, one by one."""
+"""Dependencies between jobs."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -49,7 +49,7 @@ def ran() -> list[str]:
 
 
 @pytest.mark.proves("R2-03", "R2-12", "R2-22", "R2-38", "R2-45")
-async def test_a_schedule_of_the_root_starts_what_comes_after_it(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_schedule_of_a_root_job_starts_its_dependent_jobs(app: Foliot, engine: InlineEngine) -> None:
     await app.jobs.add_dependency("b", "a")
     await app.jobs.add_dependency("c", "b", "complete")
 
@@ -81,7 +81,7 @@ async def test_an_edge_that_closes_a_cycle_is_refused(app: Foliot, engine: Inlin
 
 
 @pytest.mark.proves("R2-18", "R2-20")
-async def test_jobs_and_conditions_that_do_not_exist_are_refused(app: Foliot, engine: InlineEngine) -> None:
+async def test_an_edge_with_a_missing_job_or_condition_is_refused(app: Foliot, engine: InlineEngine) -> None:
     with pytest.raises(NotFound):
         await app.jobs.add_dependency("nobody", "a")
     with pytest.raises(NotFound):
@@ -91,7 +91,7 @@ async def test_jobs_and_conditions_that_do_not_exist_are_refused(app: Foliot, en
     await app.jobs.remove_dependency("b", "a")
 
 
-async def test_the_same_edge_twice_is_one_and_conditions_join(app: Foliot, engine: InlineEngine) -> None:
+async def test_adding_an_edge_twice_is_a_no_op_and_conditions_are_merged(app: Foliot, engine: InlineEngine) -> None:
     await app.jobs.add_dependency("b", "a")
     await app.jobs.add_dependency("b", "a")
     await app.jobs.add_dependency("b", "a", "failure")
@@ -109,7 +109,7 @@ async def test_removing_one_of_two_parents_keeps_the_other(app: Foliot, engine: 
     assert [edge.parent for edge in await app.jobs.dependencies("d")] == ["c"]
 
 
-async def test_after_the_last_edge_is_gone_the_root_runs_alone(app: Foliot, engine: InlineEngine) -> None:
+async def test_without_edges_a_root_job_runs_alone(app: Foliot, engine: InlineEngine) -> None:
     await app.jobs.add_dependency("b", "a")
     await app.jobs.remove_dependency("b", "a")
 
@@ -118,7 +118,7 @@ async def test_after_the_last_edge_is_gone_the_root_runs_alone(app: Foliot, engi
     assert RAN == [("a", None)]
 
 
-async def test_declaring_the_job_again_keeps_its_followers(app: Foliot, engine: InlineEngine) -> None:
+async def test_declaring_a_job_again_keeps_its_edges(app: Foliot, engine: InlineEngine) -> None:
     await app.jobs.add_dependency("b", "a")
     services = await app.open()
     job = await services.jobs.record("a")
@@ -130,7 +130,7 @@ async def test_declaring_the_job_again_keeps_its_followers(app: Foliot, engine: 
 
 
 @pytest.mark.proves("R2-55")
-async def test_deleting_a_job_takes_its_edges_away(app: Foliot, engine: InlineEngine) -> None:
+async def test_deleting_a_job_removes_its_edges(app: Foliot, engine: InlineEngine) -> None:
     services = await app.open()
     await services.jobs.put({JobId("x"): JobSpec(kind="shell", spec={"command": "true"})})
     await app.jobs.add_dependency("x", "a")
@@ -141,7 +141,7 @@ async def test_deleting_a_job_takes_its_edges_away(app: Foliot, engine: InlineEn
     assert RAN == [("a", None)]
 
 
-async def test_a_diamond_runs_its_end_once_and_last(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_diamond_of_jobs_runs_its_last_job_once(app: Foliot, engine: InlineEngine) -> None:
     for child, parent in (("b", "a"), ("c", "a"), ("d", "b"), ("d", "c")):
         await app.jobs.add_dependency(child, parent)
 
@@ -151,7 +151,7 @@ async def test_a_diamond_runs_its_end_once_and_last(app: Foliot, engine: InlineE
     assert (ran()[0], ran()[-1]) == ("a", "d")
 
 
-async def test_a_failure_skips_what_waits_for_success(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_failure_skips_jobs_that_wait_for_success(app: Foliot, engine: InlineEngine) -> None:
     FAILING.add("a")
     await app.jobs.add_dependency("b", "a")
     await app.jobs.add_dependency("c", "a", "failure")
@@ -162,7 +162,7 @@ async def test_a_failure_skips_what_waits_for_success(app: Foliot, engine: Inlin
 
 
 @pytest.mark.proves("R2-19")
-async def test_jobs_can_be_named_as_people_name_them(app: Foliot, engine: InlineEngine) -> None:
+async def test_edges_accept_display_names_of_jobs(app: Foliot, engine: InlineEngine) -> None:
     services = await app.open()
     named = {
         JobId(f"j{number}"): JobSpec(kind="shell", spec={"command": "true"}, name=name)
@@ -182,7 +182,7 @@ async def test_jobs_can_be_named_as_people_name_them(app: Foliot, engine: Inline
 
 @pytest.fixture
 async def held(app: Foliot, engine: InlineEngine) -> asyncio.Event:
-    """An execution of a, then b, then c, in which a waits until it is let go."""
+    """An execution of a, b and c in sequence, in which a waits until the test releases it."""
     for child, parent in (("b", "a"), ("c", "b")):
         await app.jobs.add_dependency(child, parent)
     HELD["a"] = asyncio.Event()
@@ -191,7 +191,7 @@ async def held(app: Foliot, engine: InlineEngine) -> asyncio.Event:
 
 
 @pytest.mark.proves("R2-21")
-async def test_an_edge_of_an_execution_under_way_cannot_be_removed(
+async def test_an_edge_of_an_open_execution_cannot_be_removed(
     app: Foliot, engine: InlineEngine, held: asyncio.Event
 ) -> None:
     for child, parent in (("b", "a"), ("c", "b")):
@@ -207,7 +207,7 @@ async def test_an_edge_of_an_execution_under_way_cannot_be_removed(
 
 
 @pytest.mark.proves("R2-21")
-async def test_nor_can_it_after_its_root_has_got_a_parent(
+async def test_an_edge_of_an_open_execution_cannot_be_removed_after_its_root_got_a_parent(
     app: Foliot, engine: InlineEngine, held: asyncio.Event
 ) -> None:
     await app.jobs.add_dependency("a", "d")
@@ -219,7 +219,7 @@ async def test_nor_can_it_after_its_root_has_got_a_parent(
 
 
 @pytest.mark.proves("R2-20", "R2-21")
-async def test_what_no_execution_has_can_be_removed_meanwhile(
+async def test_an_edge_outside_of_open_executions_can_be_removed(
     app: Foliot, engine: InlineEngine, held: asyncio.Event
 ) -> None:
     await app.jobs.remove_dependency("c", "a")
@@ -232,7 +232,7 @@ async def test_what_no_execution_has_can_be_removed_meanwhile(
 
 
 @pytest.mark.proves("R2-24", "R2-60", "R2-66")
-async def test_an_edge_that_is_added_meanwhile_counts_from_the_next_execution_on(
+async def test_an_edge_added_during_an_execution_applies_to_the_next(
     app: Foliot, engine: InlineEngine, held: asyncio.Event
 ) -> None:
     await app.jobs.add_dependency("d", "a")
@@ -246,7 +246,7 @@ async def test_an_edge_that_is_added_meanwhile_counts_from_the_next_execution_on
 
 
 @pytest.mark.proves("R2-60")
-async def test_edges_that_are_added_at_once_are_all_there(app: Foliot, engine: InlineEngine) -> None:
+async def test_concurrently_added_edges_are_all_stored(app: Foliot, engine: InlineEngine) -> None:
     await asyncio.gather(*(app.jobs.add_dependency(child, "a") for child in "bcd"))
     await engine.advance(timedelta(hours=1))
 

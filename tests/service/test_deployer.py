@@ -1,4 +1,4 @@
-"""A whole set of definitions, applied: all of it or nothing, and again without harm."""
+"""Applying a whole set of definitions: all or nothing, and idempotent."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -40,7 +40,7 @@ def daily(job_id: JobId | None, expr: str = "0 9 * * *", **fields: Any) -> Sched
 
 
 def declare(*job_ids: JobId, **fields: Any) -> Declared:
-    """These jobs, each with a daily schedule."""
+    """Declare these jobs, each with a daily schedule."""
     known: dict[str, Any] = {
         "jobs": {job_id: job() for job_id in job_ids},
         "schedules": {ScheduleId(f"{job_id}:default"): daily(job_id) for job_id in job_ids},
@@ -49,27 +49,27 @@ def declare(*job_ids: JobId, **fields: Any) -> Declared:
 
 
 async def names(services: Services) -> tuple[dict[str, bool], list[str]]:
-    """The jobs there are, enabled or not, and the schedules."""
+    """Return all jobs, enabled or not, and all schedules."""
     jobs = await services.storage.definitions.page_jobs()
     schedules = await services.storage.definitions.page_schedules()
     return {job.id: job.spec.enabled for job in jobs}, [schedule.id for schedule in schedules]
 
 
-async def test_what_is_declared_is_stored(services: Services) -> None:
+async def test_apply_stores_declared_definitions(services: Services) -> None:
     changes = await services.deployer.apply(declare(A, B))
 
     assert await names(services) == ({"a": True, "b": True}, ["a:default", "b:default"])
     assert [(change.id, change.action) for change in changes.jobs] == [(A, Action.CREATED), (B, Action.CREATED)]
 
 
-async def test_planning_changes_nothing(services: Services) -> None:
+async def test_plan_changes_nothing(services: Services) -> None:
     changes = await services.deployer.plan(declare(A))
 
     assert not changes_nothing(changes)
     assert await names(services) == ({}, [])
 
 
-async def test_applying_again_changes_nothing(services: Services, scene: Scene) -> None:
+async def test_apply_is_idempotent(services: Services, scene: Scene) -> None:
     await services.deployer.apply(declare(A, B))
     before = await services.storage.queries.events(after=0, limit=100)
 
@@ -79,7 +79,7 @@ async def test_applying_again_changes_nothing(services: Services, scene: Scene) 
     assert await services.storage.queries.events(after=0, limit=100) == before
 
 
-async def test_a_job_that_is_gone_is_disabled_and_keeps_its_history(services: Services, scene: Scene) -> None:
+async def test_a_removed_job_is_disabled_and_keeps_its_history(services: Services, scene: Scene) -> None:
     await services.deployer.apply(declare(A, B))
     scene.clock.advance(9 * HOUR)
     await scene.fire()
@@ -93,7 +93,7 @@ async def test_a_job_that_is_gone_is_disabled_and_keeps_its_history(services: Se
     assert changes_nothing(await services.deployer.apply(declare(B)))
 
 
-async def test_work_under_way_is_left_alone(services: Services, scene: Scene) -> None:
+async def test_apply_does_not_affect_running_runs(services: Services, scene: Scene) -> None:
     await services.deployer.apply(declare(A))
     run_id = await services.runs.enqueue(A, RunRequest())
     [claim] = await scene.claim()
@@ -104,7 +104,7 @@ async def test_work_under_way_is_left_alone(services: Services, scene: Scene) ->
     assert claim.run_id == run_id
 
 
-async def test_a_job_that_comes_back_is_enabled_again(services: Services) -> None:
+async def test_a_job_that_is_declared_again_is_enabled(services: Services) -> None:
     await services.deployer.apply(declare(A))
     await services.deployer.apply(declare())
 
@@ -113,7 +113,7 @@ async def test_a_job_that_comes_back_is_enabled_again(services: Services) -> Non
     assert await names(services) == ({"a": True}, ["a:default"])
 
 
-async def test_a_job_that_is_switched_off_keeps_its_schedules(services: Services, scene: Scene) -> None:
+async def test_a_disabled_job_keeps_its_schedules(services: Services, scene: Scene) -> None:
     await services.deployer.apply(declare(A, jobs={A: job(enabled=False)}))
     schedule = await services.schedules.record(A_DAILY)
 
@@ -125,7 +125,7 @@ async def test_a_job_that_is_switched_off_keeps_its_schedules(services: Services
 
 
 @pytest.mark.proves("R4-26")
-async def test_paused_stays_paused(services: Services) -> None:
+async def test_apply_keeps_schedules_paused(services: Services) -> None:
     await services.deployer.apply(declare(A))
     await services.jobs.pause(A)
 
@@ -135,7 +135,7 @@ async def test_paused_stays_paused(services: Services) -> None:
     assert (await services.schedules.record(B_DAILY)).paused_at is not None
 
 
-async def test_what_was_paused_when_it_left_is_paused_when_it_returns(services: Services) -> None:
+async def test_a_schedule_that_was_removed_while_paused_returns_paused(services: Services) -> None:
     await services.deployer.apply(declare(A))
     await services.jobs.pause(A)
     await services.deployer.apply(declare())
@@ -146,7 +146,7 @@ async def test_what_was_paused_when_it_left_is_paused_when_it_returns(services: 
     assert schedule.paused_at is not None
 
 
-async def test_only_how_it_was_when_it_left_for_the_last_time_counts(services: Services) -> None:
+async def test_a_returning_schedule_has_the_pause_state_of_its_last_removal(services: Services) -> None:
     await services.deployer.apply(declare(A))
     await services.jobs.pause(A)
     await services.deployer.apply(declare())
@@ -175,7 +175,7 @@ async def test_a_renamed_job_keeps_its_history_and_its_ledger(services: Services
     assert changes_nothing(await services.deployer.apply(declare(B, renames={A: B})))
 
 
-async def test_what_others_defined_is_left_alone(services: Services) -> None:
+async def test_apply_does_not_change_definitions_of_other_owners(services: Services) -> None:
     await services.jobs.put({C: JobSpec(kind="shell", spec={"command": "true"}, source="app")})
     await services.schedules.upsert("mine", job_id=C, cron="@daily")
 
@@ -186,7 +186,7 @@ async def test_what_others_defined_is_left_alone(services: Services) -> None:
     assert await names(services) == ({"a": True, "c": True}, ["a:default", "by-hand", "mine"])
 
 
-async def test_what_others_own_refuses_the_whole_set(services: Services) -> None:
+async def test_a_definition_of_another_owner_refuses_the_whole_set(services: Services) -> None:
     for job_id in (A, C):
         await services.jobs.put({job_id: JobSpec(kind="shell", spec={"command": "x"}, source="app")})
 
@@ -210,7 +210,7 @@ WRONG: list[tuple[str, Declared, type[FoliotError]]] = [
 
 
 @pytest.mark.parametrize(("case", "declared", "error"), WRONG, ids=[case for case, *_ in WRONG])
-async def test_what_is_wrong_in_one_place_changes_nothing_anywhere(
+async def test_one_invalid_definition_refuses_the_whole_set(
     services: Services, case: str, declared: Declared, error: type[FoliotError]
 ) -> None:
     with pytest.raises(error):
@@ -227,7 +227,7 @@ Opener = Callable[..., Awaitable[Services]]
 
 @pytest.fixture
 async def open_another(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Opener]:
-    """Services of another process on the same storage."""
+    """Opens the services of another process on the same storage."""
     opened: list[Services] = []
 
     async def open_services(faults: Callable[[str], None] = lambda _: None, *, inline: bool = True) -> Services:
@@ -245,7 +245,7 @@ async def open_another(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Ope
 
 @pytest.mark.parametrize("side", ["before", "after"])
 @pytest.mark.parametrize(("step", "nth"), STEPS)
-async def test_what_a_crash_left_half_done_is_finished_by_the_next_apply(
+async def test_the_next_apply_completes_one_that_crashed(
     services: Services, open_another: Opener, step: str, nth: int, side: str
 ) -> None:
     await services.deployer.apply(declare(A, C))
@@ -263,7 +263,9 @@ async def test_what_a_crash_left_half_done_is_finished_by_the_next_apply(
     assert changes_nothing(await services.deployer.plan(declared))
 
 
-async def test_servers_that_apply_the_same_at_once_end_with_the_same(services: Services, open_another: Opener) -> None:
+async def test_concurrent_applies_of_the_same_set_have_the_same_result(
+    services: Services, open_another: Opener
+) -> None:
     await services.deployer.apply(declare(A, C))
     before = await services.schedules.record(A_DAILY)
     others = [await open_another(inline=False) for _ in range(4)]
@@ -276,7 +278,7 @@ async def test_servers_that_apply_the_same_at_once_end_with_the_same(services: S
     assert changes_nothing(await services.deployer.plan(declared))
 
 
-async def test_a_gate_on_a_job_that_nobody_has_stored_changes_nothing(services: Services) -> None:
+async def test_a_gate_on_a_missing_job_refuses_the_whole_set(services: Services) -> None:
     gated = job(gate=Gate(depends_on=(B,)))
 
     with pytest.raises(NotFound, match="job 'b'"):
@@ -293,7 +295,7 @@ LOAD = Step(name="load", definition=job(), after=(Edge(parent="extract"),))
 
 
 def declare_flow(name: str, *steps: Step, **fields: Any) -> Declared:
-    """This workflow, with a daily schedule."""
+    """Declare this workflow with a daily schedule."""
     schedule = daily(None, workflow_id=name)
     known: dict[str, Any] = {
         "workflows": {name: WorkflowSpec(steps=steps or (EXTRACT, LOAD), source="file")},
@@ -302,7 +304,7 @@ def declare_flow(name: str, *steps: Step, **fields: Any) -> Declared:
     return Declared(**{**known, **fields})
 
 
-async def test_a_workflow_gets_another_id_with_all_its_history(services: Services) -> None:
+async def test_a_renamed_workflow_keeps_its_history(services: Services) -> None:
     await services.deployer.apply(declare_flow("w"))
     execution = await services.workflows.start("w")
     await services.workflows.pause_step("w", "load")
@@ -323,7 +325,7 @@ async def test_a_workflow_gets_another_id_with_all_its_history(services: Service
 
 @pytest.mark.parametrize("side", ["before", "after"])
 @pytest.mark.parametrize("step", ["rename_jobs", "deploy", "put_schedules"])
-async def test_a_workflow_that_a_crash_left_half_done_is_finished_by_the_next_apply(
+async def test_the_next_apply_completes_a_workflow_after_a_crash(
     services: Services, open_another: Opener, step: str, side: str
 ) -> None:
     await services.deployer.apply(declare_flow("w", EXTRACT))
@@ -343,7 +345,7 @@ async def test_a_workflow_that_a_crash_left_half_done_is_finished_by_the_next_ap
 
 
 @pytest.mark.proves("R2-35")
-async def test_a_step_whose_gate_looks_at_nothing_keeps_all_from_being_stored(services: Services) -> None:
+async def test_a_step_with_a_gate_on_a_missing_job_refuses_the_whole_set(services: Services) -> None:
     gated = Step(name="a", definition=job(gate=Gate(depends_on=(B,))))
 
     with pytest.raises(InvalidWorkflow, match='job "b" does not exist'):
@@ -354,7 +356,7 @@ async def test_a_step_whose_gate_looks_at_nothing_keeps_all_from_being_stored(se
     assert await names(services) == ({"b": True, "w": True, "w.a": True}, ["w:default"])
 
 
-async def test_a_gate_of_a_step_may_look_at_a_workflow_that_is_renamed_with_it(services: Services) -> None:
+async def test_a_gate_of_a_step_may_use_a_workflow_renamed_in_the_same_set(services: Services) -> None:
     await services.deployer.apply(declare_flow("w"))
     gated = Step(name="a", definition=job(gate=Gate(depends_on=(V, JobId("v.load")))))
     both = declare_flow("v", renames={W: V})
@@ -366,9 +368,7 @@ async def test_a_gate_of_a_step_may_look_at_a_workflow_that_is_renamed_with_it(s
 
 
 @pytest.mark.parametrize("looked_at", ["w", "w.load"])
-async def test_a_gate_of_a_job_may_look_at_a_workflow_that_is_declared_with_it(
-    services: Services, looked_at: str
-) -> None:
+async def test_a_gate_of_a_job_may_use_a_workflow_of_the_same_set(services: Services, looked_at: str) -> None:
     gated = job(gate=Gate(depends_on=(JobId(looked_at),)))
 
     await services.deployer.apply(declare_flow("w", jobs={A: gated}))

@@ -1,4 +1,4 @@
-"""Why a run or a step is where it is."""
+"""Explanations of runs and steps."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ def test_a_queued_run_waits_for_a_worker(workers: list[WorkerState], expected: w
         ({"concurrency_key": "db"}, ("concurrency_key", "db")),
     ],
 )
-def test_a_queued_run_without_its_places_names_the_limit_and_who_holds_it(
+def test_a_queued_run_without_its_places_has_the_limit_and_its_holders(
     options: dict[str, Any], limit: tuple[str | None, int | str | None]
 ) -> None:
     awaited = [AwaitedLimit("a", 1, [RunId("x")]), AwaitedLimit("b", 1, [RunId("y"), RunId("x")])]
@@ -104,7 +104,7 @@ def test_other_runs_are_explained_by_their_status(known: Run, expected: why.RunE
     assert explain_single_run(known, job(), blockers()) == expected
 
 
-def test_a_job_with_retries_is_not_said_to_have_none() -> None:
+def test_a_failed_run_of_a_job_with_retries_is_not_explained_by_missing_retries() -> None:
     found = explain_single_run(run(Status.FAILED), job(retry=Retry(retries=3)), blockers())
 
     assert isinstance(found, why.Ended)
@@ -141,11 +141,13 @@ def course(status: Status, *steps: StepRecord, spec: WorkflowSpec | None = None)
         (StepRecord("a", StepState(0, result=Result.SUCCESS), Status.SUCCESS), Status.SUCCESS, None),
     ],
 )
-def test_a_step_that_ended_says_how(ended: StepRecord, whole: Status, expected: why.StepExplanation | None) -> None:
+def test_an_ended_step_is_explained_by_its_run(
+    ended: StepRecord, whole: Status, expected: why.StepExplanation | None
+) -> None:
     assert course(whole, ended).explain_steps() == {"a": expected}
 
 
-def test_a_step_names_the_steps_that_kept_it_from_running() -> None:
+def test_a_blocked_step_is_explained_by_its_blocking_steps() -> None:
     edge = Edge(parent="a")
     spec = WorkflowSpec(steps=(Step(name="a", job=JobId("j")), Step(name="b", job=JobId("j"), after=(edge,))))
     first = StepRecord("a", StepState(0, result=Result.FAILURE, run_id=RunId("x")), Status.FAILED, "exit_code", "no")
@@ -157,7 +159,7 @@ def test_a_step_names_the_steps_that_kept_it_from_running() -> None:
     assert found == why.Blocked(steps=(blocking,))
 
 
-def test_an_execution_whose_version_is_gone_says_so() -> None:
+def test_an_execution_of_a_missing_version_is_explained_by_it() -> None:
     found = course(Status.RUNNING, StepRecord("a", StepState(0))).explain()
 
     assert found == why.ExecutionUnreadable(error="workflow 'etl version 1' does not exist")

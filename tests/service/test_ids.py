@@ -1,4 +1,4 @@
-"""Ids of processes that know nothing of each other."""
+"""Ids of independent processes."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from foliot.testing.clock import VirtualClock
 from foliot.wiring import open_services
 
 
-async def test_two_that_begin_at_the_same_moment_make_different_ids(tmp_path: Path) -> None:
+async def test_two_processes_make_different_ids_at_the_same_time(tmp_path: Path) -> None:
     chosen = set()
     for _ in range(2):
         services = await open_services(f"sqlite:///{tmp_path}/foliot.db", VirtualClock())

@@ -1,4 +1,4 @@
-"""A launcher starts what a scheduler names: a version of a workflow for somebody, or a job."""
+"""The service launcher starts a version of a workflow, or a job."""
 
 import json
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 @pytest.fixture
 async def engine() -> AsyncIterator[InlineEngine]:
-    """One with a job, and a workflow in two versions."""
+    """An engine with a job and a workflow in two versions."""
     app = Foliot()
     app.shell("backup", "true")
     async with InlineEngine(app) as engine:
@@ -33,13 +33,13 @@ async def engine() -> AsyncIterator[InlineEngine]:
 
 
 async def executions(app: Foliot) -> list[ExecutionView]:
-    """Of the workflow, oldest first."""
+    """Return the executions of the workflow, oldest first."""
     found = [await app.workflows.status(run.id) for run in reversed(await app.runs.page(job="etl"))]
     return [one for one in found if one is not None]
 
 
 @pytest.mark.proves("R4-29")
-async def test_the_version_that_is_named_is_started_and_the_newest_if_none_is(engine: InlineEngine) -> None:
+async def test_the_launcher_starts_the_given_version_or_the_newest(engine: InlineEngine) -> None:
     launcher = engine.app.launcher
 
     started = [
@@ -53,7 +53,7 @@ async def test_the_version_that_is_named_is_started_and_the_newest_if_none_is(en
 
 
 @pytest.mark.proves("R4-29")
-async def test_the_same_key_starts_nothing_more(engine: InlineEngine) -> None:
+async def test_the_launcher_starts_one_execution_per_key(engine: InlineEngine) -> None:
     launcher = engine.app.launcher
 
     assert [await launcher.start("etl", 1, None, WHEN, "key") for _ in range(3)] == [True, True, True]
@@ -62,7 +62,7 @@ async def test_the_same_key_starts_nothing_more(engine: InlineEngine) -> None:
 
 
 @pytest.mark.proves("R4-69")
-async def test_what_an_execution_is_given_says_what_all_its_steps_do(engine: InlineEngine) -> None:
+async def test_the_parameters_of_an_execution_reach_all_steps(engine: InlineEngine) -> None:
     steps = [
         {"name": "own", "command": "echo own"},
         {"name": "named", "job": "backup"},
@@ -87,7 +87,7 @@ async def test_what_an_execution_is_given_says_what_all_its_steps_do(engine: Inl
 
 
 @pytest.mark.proves("R4-69")
-async def test_a_document_is_carried_out_where_nothing_else_is_known(engine: InlineEngine) -> None:
+async def test_a_deployed_document_runs_in_a_process_without_definitions(engine: InlineEngine) -> None:
     steps = [
         {"name": "a", "command": "exit 3"},
         {"name": "b", "after": {"step": "a", "when": ["failure"]}, "command": "true"},
@@ -117,7 +117,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "howto" / "deploy-a-workflow-as-json
 
 
 @pytest.mark.proves("R4-71")
-async def test_the_documented_request_for_a_schedule_works_as_it_stands(engine: InlineEngine) -> None:
+async def test_the_documented_schedule_request_works(engine: InlineEngine) -> None:
     documented = json.loads(PAGE.read_text().partition('request = """')[2].partition('"""')[0])
     request = {SPECIFIED.get(name, name): value for name, value in documented.items()} | {"jitter_ms": 5_000}
 
@@ -133,7 +133,7 @@ async def test_the_documented_request_for_a_schedule_works_as_it_stands(engine: 
     assert [one.version for one in await executions(engine.app)] == [1, 1]
 
 
-async def test_what_does_not_exist_is_answered_with_no(engine: InlineEngine) -> None:
+async def test_the_launcher_returns_false_for_missing_workflows_and_versions(engine: InlineEngine) -> None:
     launcher = engine.app.launcher
 
     assert not await launcher.start("etl", 7, None, WHEN, "a")
@@ -141,14 +141,14 @@ async def test_what_does_not_exist_is_answered_with_no(engine: InlineEngine) -> 
     assert await engine.app.runs.page() == []
 
 
-async def test_a_job_is_started_by_its_id(engine: InlineEngine) -> None:
+async def test_the_launcher_starts_a_job_by_its_id(engine: InlineEngine) -> None:
     assert await engine.app.launcher.start("backup", None, None, WHEN, "key")
 
     [run] = await engine.app.runs.page(job="backup")
     assert run.trigger == "schedule"
 
 
-async def test_the_planned_moment_comes_along(engine: InlineEngine) -> None:
+async def test_a_launched_execution_has_the_planned_time(engine: InlineEngine) -> None:
     early = {"name": "early", "command": "true", "payload": "{{ execution.scheduled_for }}"}
     late = {"name": "late", "command": "true", "after": "ask", "payload": "{{ execution.scheduled_for }}"}
     await engine.app.workflows.deploy({"id": "told", "steps": [{"name": "ask", "approve": True}, early, late]})
@@ -167,7 +167,7 @@ async def test_the_planned_moment_comes_along(engine: InlineEngine) -> None:
     assert [step.input_payload for step in steps] == ["2026-01-01T00:00:00Z"] * 2
 
 
-async def test_a_job_is_told_the_moment_that_the_launcher_names() -> None:
+async def test_a_launched_job_has_the_planned_time() -> None:
     app = Foliot()
     told: list[datetime | None] = []
     app.job(id="here")(lambda: told.append(current_run().scheduled_for))
@@ -183,14 +183,14 @@ async def test_a_job_is_told_the_moment_that_the_launcher_names() -> None:
     assert (told, printed) == ([WHEN], b"2026-01-01T00:00:00Z\n")
 
 
-async def test_a_moment_without_a_zone_is_refused(engine: InlineEngine) -> None:
+async def test_a_planned_time_without_a_time_zone_is_refused(engine: InlineEngine) -> None:
     with pytest.raises(InvalidInput, match="has no timezone"):
         await engine.app.launcher.start("etl", None, None, WHEN.replace(tzinfo=None), "key")
 
 
 @pytest.mark.proves("R4-67")
 @pytest.mark.parametrize("name", ["etl", "backup"])
-async def test_a_run_shows_for_whom_and_under_which_key_it_was_started(engine: InlineEngine, name: str) -> None:
+async def test_a_launched_run_has_its_user_and_key(engine: InlineEngine, name: str) -> None:
     assert await engine.app.launcher.start(name, 1, "ada", WHEN, "k7")
     services = await engine.app.open()
     [listed] = await engine.app.runs.page(job=name)
@@ -201,7 +201,7 @@ async def test_a_run_shows_for_whom_and_under_which_key_it_was_started(engine: I
 
 
 @pytest.mark.proves("R4-67")
-async def test_an_execution_shows_them_too_and_keeps_its_user_when_it_is_repeated(engine: InlineEngine) -> None:
+async def test_a_launched_execution_has_user_and_key_and_a_rerun_keeps_the_user(engine: InlineEngine) -> None:
     await engine.app.launcher.start("etl", 1, "ada", WHEN, "k7")
     await engine.join()
     [first] = await executions(engine.app)
@@ -212,7 +212,7 @@ async def test_an_execution_shows_them_too_and_keeps_its_user_when_it_is_repeate
     assert [(one.user_id, one.idempotency_key) for one in (first, second)] == [("ada", "k7"), ("ada", None)]
 
 
-async def test_what_repeats_a_run_was_not_made_for_its_key(engine: InlineEngine) -> None:
+async def test_a_repeated_run_does_not_have_the_key(engine: InlineEngine) -> None:
     await engine.app.launcher.start("backup", None, "ada", WHEN, "k7")
     await engine.join()
     services = await engine.app.open()
@@ -239,7 +239,7 @@ async def test_what_repeats_a_run_was_not_made_for_its_key(engine: InlineEngine)
         ("idempotency_key", None, "idempotency_key must be text, not NoneType"),
     ],
 )
-async def test_what_no_schedule_says_is_refused(
+async def test_invalid_launcher_arguments_are_refused(
     engine: InlineEngine, name: str, field: str, value: Any, refusal: str
 ) -> None:
     said: dict[str, Any] = {"workflow_id": name, "version": 1, "user_id": "ada", "scheduled_for": WHEN}

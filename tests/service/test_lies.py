@@ -1,6 +1,6 @@
-"""One lie after the other, told to the database in plain SQL: `verify` finds each, and calls it by its name.
+"""`verify` finds each kind of corruption that is written into the database with SQL, and names its fault.
 
-And it believes what is true, whatever the story.
+And it finds no fault in sound ledgers.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -41,7 +41,7 @@ class Stage(NamedTuple):
     write: Callable[[str], str]
 
     async def findings(self, since: Instant = BEGINNING) -> list[Finding]:
-        """What `foliot verify` tells."""
+        """Return the findings of `foliot verify`."""
         ledgers = [finding async for found in verify(self.scene.storage, since) for finding in found.findings]
         rows = [finding async for found in verify_rows(self.scene.storage, since) for finding in found.findings]
         return ledgers + rows
@@ -83,33 +83,33 @@ async def on_postgres() -> AsyncIterator[Stage]:
 
 
 async def ran(scene: Scene) -> None:
-    """Five minutes, and a run in each."""
+    """Five minutes with one run each."""
     await scene.schedule(every(60))
     await work(scene, 5)
 
 
 async def missed(scene: Scene) -> None:
-    """An hour of which nothing is made up for."""
+    """A missed hour without catch-up."""
     await scene.schedule(every(60))
     await scene.fire_after(HOUR + MINUTE)
 
 
 async def caught_up(scene: Scene) -> None:
-    """An hour that one run makes up for."""
+    """A missed hour that one run catches up."""
     await scene.schedule(every(60, catchup=Catchup.ONCE))
     await scene.fire_after(HOUR)
     await work(scene, 2)
 
 
 async def skipped(scene: Scene) -> None:
-    """Five minutes, and one run that takes all of them."""
+    """Five minutes with one run that lasts the whole time."""
     await scene.schedule(every(60))
     for _ in range(5):
         await scene.fire_after(MINUTE)
 
 
 async def paused(scene: Scene) -> None:
-    """Two minutes, five of a pause, and two more."""
+    """Two minutes, a pause of five, and two more."""
     await scene.schedule(every(60))
     await work(scene, 2)
     await scene.pause(paused=True)
@@ -120,7 +120,7 @@ async def paused(scene: Scene) -> None:
 
 
 async def jittered(scene: Scene) -> None:
-    """Three minutes, and the next moment waits for its own time."""
+    """Three minutes, and a planned tick that waits for its jittered time."""
     await scene.schedule(every(60, jitter=Millis(29 * SECOND), jitter_mode=JitterMode.AFTER, catchup=Catchup.ALL))
     for _ in range(6):
         await scene.fire_after(30 * SECOND)
@@ -131,7 +131,7 @@ async def jittered(scene: Scene) -> None:
 
 
 async def missed_jittered(scene: Scene) -> None:
-    """An hour that was counted, whatever the jitter."""
+    """A missed hour with jitter."""
     await scene.schedule(every(60, jitter=Millis(20 * SECOND)))
     await scene.fire_after(MINUTE)
     await scene.fire_after(HOUR)
@@ -139,14 +139,14 @@ async def missed_jittered(scene: Scene) -> None:
 
 
 async def edited(scene: Scene) -> None:
-    """Three minutes, and two under another rule."""
+    """Three minutes, and two with another rule."""
     await ran(scene)
     await scene.schedule(every(60, overlap=Overlap.ALLOW))
     await work(scene, 3)
 
 
 async def pruned(scene: Scene) -> None:
-    """Two days, of which the older one is forgotten."""
+    """Two days, of which the older one is pruned."""
     await scene.schedule(every(3600))
     for _ in range(48):
         await scene.fire_after(HOUR)
@@ -155,7 +155,7 @@ async def pruned(scene: Scene) -> None:
 
 
 async def full(scene: Scene) -> None:
-    """Three hours that one run is to make up for, once the queue lets it in."""
+    """Three missed hours that one run catches up when the queue has room."""
     await scene.schedule(every(60, catchup=Catchup.ONCE, overlap=Overlap.QUEUE))
     await scene.fire_after(MINUTE)
     scene.clock.advance(3 * HOUR)
@@ -168,7 +168,7 @@ async def deleted(scene: Scene) -> None:
 
 
 async def resumed(scene: Scene) -> None:
-    """A pause that has ended, and nobody has looked since."""
+    """A pause that has ended, without a scheduler round since."""
     await paused(scene)
     await scene.pause(paused=True)
     scene.clock.advance(10 * MINUTE)
@@ -176,7 +176,7 @@ async def resumed(scene: Scene) -> None:
 
 
 async def renamed(scene: Scene) -> None:
-    """A job that was renamed twice, and its schedule with it; nobody remembers the name in the middle."""
+    """A job that was renamed twice with its schedule; the second name is not stored."""
     await scene.schedule(every(60, jitter=Millis(10 * SECOND)), schedule_id="report:often")
     for name in ("digest", "summary"):
         await work(scene, 2)
@@ -188,20 +188,20 @@ async def renamed(scene: Scene) -> None:
 
 
 async def made_anew(scene: Scene) -> None:
-    """A schedule that was deleted, and another one of its name."""
+    """A deleted schedule and its successor with the same id."""
     await deleted(scene)
     await ran(scene)
 
 
 async def spread(scene: Scene) -> None:
-    """An hour that is made up for bit by bit, and not to the end yet."""
+    """A missed hour that is partly caught up with `spread`."""
     await scene.schedule(every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW))
     await scene.fire_after(HOUR)
     await scene.fire_after(20 * SECOND)
 
 
 async def superseded(scene: Scene) -> None:
-    """An hour of which only the newest tick is worth running; and one that was too old for that."""
+    """A missed hour of which only the newest tick runs, and one that was too old."""
     spec = every(60, catchup=Catchup.ALL, overlap=Overlap.CANCEL_RUNNING, catchup_max_age=Millis(30 * MINUTE))
     await scene.schedule(spec)
     await scene.fire_after(HOUR)
@@ -209,13 +209,13 @@ async def superseded(scene: Scene) -> None:
 
 
 async def over(scene: Scene) -> None:
-    """One moment, and none to come."""
+    """A one-shot that has fired."""
     await scene.schedule(once(later(START, MINUTE)))
     await work(scene, 2)
 
 
 async def queued(scene: Scene) -> None:
-    """A queue that is full, and later has room again."""
+    """A full queue that has room again later."""
     await full(scene)
     for _ in range(3):
         await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
@@ -223,13 +223,13 @@ async def queued(scene: Scene) -> None:
 
 
 async def forgotten(scene: Scene) -> None:
-    """Runs of which only the newest are kept."""
+    """Runs of which only the newest are retained."""
     await ran(scene)
     assert (await scene.prune(retention(runs_per_job=2))).runs == 3
 
 
 async def stepped_back(scene: Scene) -> None:
-    """A clock that is set back while the schedule is paused, and edited."""
+    """A clock that is set back while the schedule is paused and edited."""
     await ran(scene)
     scene.clock.step(Millis(-3 * MINUTE))
     await scene.pause(paused=True)
@@ -241,13 +241,13 @@ async def stepped_back(scene: Scene) -> None:
 
 
 async def by_cron(scene: Scene) -> None:
-    """Five minutes by another kind of rule."""
+    """Five minutes with a cron rule."""
     await scene.schedule(cron("* * * * *"))
     await work(scene, 5)
 
 
 async def work(scene: Scene, rounds: int) -> None:
-    """Fire each minute, and finish every run before the next one."""
+    """Fire each minute, and finish every run before the next tick."""
     for _ in range(rounds):
         await scene.fire_after(MINUTE)
         await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
@@ -447,7 +447,7 @@ LIES = (
 
 @pytest.mark.proves("T1", "T2", "T3", "T4", "T5", "T14")
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.about.replace(" ", "-"))
-async def test_a_lie_is_found_and_called_by_its_name(stage: Stage, lie: Lie) -> None:
+async def test_verify_finds_each_corruption_and_names_its_fault(stage: Stage, lie: Lie) -> None:
     await lie.story(stage.scene)
     assert stage.write(lie.sql)
 
@@ -457,7 +457,7 @@ async def test_a_lie_is_found_and_called_by_its_name(stage: Stage, lie: Lie) -> 
 
 
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.about.replace(" ", "-"))
-async def test_a_lie_is_found_as_it_is_however_few_rows_are_read_at_once(
+async def test_verify_finds_each_corruption_with_any_page_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: Lie
 ) -> None:
     async with on_sqlite(tmp_path / "foliot.db") as stage:
@@ -474,7 +474,7 @@ async def test_a_lie_is_found_as_it_is_however_few_rows_are_read_at_once(
 
 @pytest.mark.proves("T2", "T3", "T5", "T12")
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-async def test_an_honest_story_is_sound_from_wherever_one_looks(
+async def test_verify_finds_no_fault_in_sound_ledgers_from_any_start(
     stage: Stage, story: Callable[[Scene], Awaitable[None]]
 ) -> None:
     await story(stage.scene)
@@ -499,9 +499,7 @@ async def test_an_honest_story_is_sound_from_wherever_one_looks(
         (change("reason = 'fate'", 3), f"the row of tick '{at(3)}' cannot be read: "),
     ],
 )
-async def test_a_row_that_cannot_be_read_is_named_and_the_others_are_looked_at(
-    stage: Stage, lie: str, row: str
-) -> None:
+async def test_verify_reports_an_unreadable_row_and_checks_the_others(stage: Stage, lie: str, row: str) -> None:
     await stage.scene.schedule(every(60), schedule_id="before")
     await ran(stage.scene)
     assert stage.write(f"{lie.removesuffix('RETURNING 1')} AND uid = {NIGHTLY_UID} RETURNING 1")
@@ -518,7 +516,7 @@ async def test_a_row_that_cannot_be_read_is_named_and_the_others_are_looked_at(
     assert faults == {"before": [Fault.ASLEEP], "behind": [Fault.ASLEEP]}
 
 
-async def test_a_run_that_cannot_be_read_is_named(stage: Stage) -> None:
+async def test_verify_reports_an_unreadable_run(stage: Stage) -> None:
     await ran(stage.scene)
     assert stage.write(change_run("payload = CAST('{oops' AS DOCUMENT)"))
     [run_id] = [tick.run_id for tick in await stage.scene.ticks((await stage.scene.stored()).uid)][2:3]
@@ -529,7 +527,7 @@ async def test_a_run_that_cannot_be_read_is_named(stage: Stage) -> None:
     assert str(finding.row).startswith(f"the row of run '{run_id}' cannot be read")
 
 
-async def test_so_is_a_job_and_a_version_of_a_workflow(stage: Stage) -> None:
+async def test_verify_reports_an_unreadable_job_and_workflow_version(stage: Stage) -> None:
     storage = stage.scene.storage
     await stage.scene.job("etl")
     await storage.definitions.put_workflows({"etl": a_workflow("extract")}, at=stage.scene.now)
@@ -552,7 +550,7 @@ async def test_so_is_a_job_and_a_version_of_a_workflow(stage: Stage) -> None:
         f"INSERT INTO pauses SELECT uid, {at(5)}, NULL FROM schedules RETURNING 1",
     ],
 )
-async def test_who_pauses_and_resumes_as_advised_has_the_schedule_computed_anew(stage: Stage, lie: str) -> None:
+async def test_pausing_and_resuming_recomputes_the_schedule(stage: Stage, lie: str) -> None:
     await ran(stage.scene)
     assert stage.write(lie)
     assert await stage.findings()

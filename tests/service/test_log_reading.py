@@ -1,4 +1,4 @@
-"""What runs printed, read back: all of it, its end, or as it comes."""
+"""Reading logs: all of it, the tail, or continuously."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -45,7 +45,7 @@ async def collect(items: AsyncIterator[LogView | LogEnd]) -> tuple[list[tuple[in
     return [(piece.attempt, piece.data) for piece in pieces if isinstance(piece, LogView)], end
 
 
-async def test_a_finished_log_is_read_whole_and_says_so(services: Services, scene: Scene) -> None:
+async def test_the_log_of_an_ended_run_is_read_as_complete(services: Services, scene: Scene) -> None:
     claim = await scene.start()
     await write(scene, claim, b"one\n", b"two\n")
     await close(scene, claim, succeeded(claim))
@@ -56,7 +56,7 @@ async def test_a_finished_log_is_read_whole_and_says_so(services: Services, scen
     assert end == LogEnd(LogState.COMPLETE)
 
 
-async def test_a_piece_has_its_time_its_stream_and_its_place(services: Services, scene: Scene) -> None:
+async def test_a_log_piece_has_time_stream_and_cursor(services: Services, scene: Scene) -> None:
     claim = await scene.start()
     await write(scene, claim, b"\xff\n", stream="stderr")
 
@@ -69,7 +69,7 @@ async def test_a_piece_has_its_time_its_stream_and_its_place(services: Services,
     assert end == LogEnd(LogState.OPEN)
 
 
-async def test_following_goes_on_through_all_attempts_until_the_run_is_over(
+async def test_following_a_log_covers_all_attempts_until_the_run_has_ended(
     services: Services, scene: Scene, clock: VirtualClock
 ) -> None:
     first = await scene.start()
@@ -95,7 +95,7 @@ GIVEN_BACK = (1, given_back_line(1))
 
 
 @pytest.mark.proves("S10")
-async def test_an_attempt_that_was_given_back_has_the_number_of_the_next_and_is_set_apart_from_it(
+async def test_an_attempt_given_back_has_the_number_of_the_next_and_another_token(
     services: Services, scene: Scene
 ) -> None:
     first = await scene.start()
@@ -118,7 +118,7 @@ async def test_an_attempt_that_was_given_back_has_the_number_of_the_next_and_is_
 
 
 @pytest.mark.proves("S10")
-async def test_who_follows_is_told_once_when_an_attempt_was_given_back_and_begins_again(
+async def test_a_followed_log_has_one_line_about_an_attempt_given_back(
     services: Services, scene: Scene, clock: VirtualClock
 ) -> None:
     first = await scene.start()
@@ -139,7 +139,7 @@ async def test_who_follows_is_told_once_when_an_attempt_was_given_back_and_begin
 
 
 @pytest.mark.proves("S10")
-async def test_so_is_one_that_prints_nothing_when_it_begins_again(services: Services, scene: Scene) -> None:
+async def test_a_followed_log_has_a_line_about_a_restart_without_output(services: Services, scene: Scene) -> None:
     first = await scene.start()
     await write(scene, first, b"interrupted\n")
     await scene.finish(given_back(first))
@@ -158,7 +158,7 @@ async def test_so_is_one_that_prints_nothing_when_it_begins_again(services: Serv
 
 
 @pytest.mark.proves("S10")
-async def test_one_that_is_cancelled_before_it_begins_again_never_did(services: Services, scene: Scene) -> None:
+async def test_an_attempt_given_back_and_cancelled_is_logged_as_not_restarted(services: Services, scene: Scene) -> None:
     first = await scene.start()
     await write(scene, first, b"interrupted\n")
     await scene.finish(given_back(first))
@@ -169,7 +169,7 @@ async def test_one_that_is_cancelled_before_it_begins_again_never_did(services: 
     assert pieces == [(1, b"interrupted\n"), (1, given_back_line(1, restarted=False))]
 
 
-async def test_one_that_failed_and_is_cancelled_before_its_next_try_was_not_given_back(
+async def test_a_failed_attempt_cancelled_before_its_retry_is_not_logged_as_given_back(
     services: Services, scene: Scene, clock: VirtualClock
 ) -> None:
     first = await scene.start(a_run(retry_delay=HOUR))
@@ -183,7 +183,7 @@ async def test_one_that_failed_and_is_cancelled_before_its_next_try_was_not_give
     assert (await following)[0] == [(1, b"failed\n")]
 
 
-async def test_reading_goes_on_behind_a_piece_that_was_seen(services: Services, scene: Scene) -> None:
+async def test_a_log_is_read_on_from_a_cursor(services: Services, scene: Scene) -> None:
     claim = await scene.start()
     await write(scene, claim, b"one\n", b"two\n")
     seen = [item async for item in services.logs.read(claim.run_id)]
@@ -206,7 +206,7 @@ async def test_a_long_log_is_read_page_by_page(services: Services, scene: Scene)
     assert await services.logs.raw_stdout(claim.run_id) == b"x" * 2_500
 
 
-async def test_a_run_that_printed_nothing_is_complete(services: Services, scene: Scene) -> None:
+async def test_the_log_of_a_run_without_output_is_complete(services: Services, scene: Scene) -> None:
     claim = await scene.start()
     await scene.finish(succeeded(claim))
     [never] = await scene.create(a_run())
@@ -217,7 +217,7 @@ async def test_a_run_that_printed_nothing_is_complete(services: Services, scene:
     assert await services.logs.raw_stdout(claim.run_id) == b""
 
 
-async def test_a_cut_log_says_how_much_is_missing(services: Services, scene: Scene) -> None:
+async def test_a_truncated_log_has_the_number_of_missing_bytes(services: Services, scene: Scene) -> None:
     claim = await scene.start()
     await write(scene, claim, b"xxxx")
     await close(scene, claim, failed(claim), Closing(seen=9, stored=4))
@@ -230,7 +230,7 @@ async def test_a_cut_log_says_how_much_is_missing(services: Services, scene: Sce
 
 
 @pytest.mark.proves("S10")
-async def test_a_log_whose_worker_vanished_says_so(services: Services, scene: Scene) -> None:
+async def test_the_log_of_a_vanished_worker_ends_as_worker_lost(services: Services, scene: Scene) -> None:
     claim = await scene.start(a_run(overrides=b'{"max_lost":0}'))
     await write(scene, claim, b"half a li")
     await scene.finish(lost(claim))
@@ -242,7 +242,7 @@ async def test_a_log_whose_worker_vanished_says_so(services: Services, scene: Sc
         await services.logs.raw_stdout(claim.run_id)
 
 
-async def test_a_log_that_was_removed_is_not_taken_for_an_empty_one(services: Services, scene: Scene) -> None:
+async def test_a_pruned_log_differs_from_an_empty_one(services: Services, scene: Scene) -> None:
     claim = await scene.start()
     await write(scene, claim, b"one\n")
     await close(scene, claim, succeeded(claim))
@@ -258,7 +258,7 @@ async def test_a_log_that_was_removed_is_not_taken_for_an_empty_one(services: Se
         await services.logs.raw_stdout(claim.run_id)
 
 
-async def test_following_a_run_that_is_removed_meanwhile_ends(
+async def test_following_a_log_ends_when_its_run_is_removed(
     services: Services, scene: Scene, clock: VirtualClock
 ) -> None:
     claim = await scene.start()
@@ -273,7 +273,7 @@ async def test_following_a_run_that_is_removed_meanwhile_ends(
     assert await following == ([], LogEnd(LogState.PRUNED))
 
 
-async def test_a_run_that_does_not_exist_has_no_log(services: Services) -> None:
+async def test_reading_the_log_of_a_missing_run_raises(services: Services) -> None:
     for ask in (services.logs.follow, services.logs.read):
         with pytest.raises(NotFound):
             await collect(ask("nobody"))
@@ -295,7 +295,7 @@ async def test_the_raw_output_is_every_byte_of_stdout_and_nothing_else(services:
     assert await services.logs.raw_stdout(claim.run_id) == bytes(range(256)) + b"no newline"
 
 
-async def test_each_attempt_has_an_output_of_its_own(services: Services, scene: Scene) -> None:
+async def test_each_attempt_has_its_own_output(services: Services, scene: Scene) -> None:
     first = await scene.start()
     await write(scene, first, b"first")
     await close(scene, first, to_retry(first))
@@ -314,7 +314,7 @@ async def test_each_attempt_has_an_output_of_its_own(services: Services, scene: 
         await services.logs.raw_stdout(first.run_id, 3)
 
 
-async def test_one_lost_attempt_takes_nothing_from_the_others(services: Services, scene: Scene) -> None:
+async def test_a_lost_attempt_does_not_affect_the_output_of_others(services: Services, scene: Scene) -> None:
     first = await scene.start()
     await write(scene, first, b"half")
     await scene.finish(lost(first))
@@ -329,7 +329,7 @@ async def test_one_lost_attempt_takes_nothing_from_the_others(services: Services
     assert end == LogEnd(LogState.COMPLETE)
 
 
-async def test_every_refusal_says_what_to_do(services: Services, scene: Scene) -> None:
+async def test_every_refused_output_has_a_hint(services: Services, scene: Scene) -> None:
     claim = await scene.start()
 
     with pytest.raises(FoliotError) as refused:
@@ -339,7 +339,7 @@ async def test_every_refusal_says_what_to_do(services: Services, scene: Scene) -
     assert refused.value.hint
 
 
-async def test_the_end_of_a_log_can_be_read_alone(services: Services, scene: Scene) -> None:
+async def test_the_tail_of_a_log_is_read(services: Services, scene: Scene) -> None:
     claim = await scene.start()
     await write(scene, claim, b"1", b"2", b"3")
 
@@ -363,7 +363,7 @@ async def cut_off_and_tried_again(scene: Scene) -> tuple[Claim, Claim]:
     return first, second
 
 
-async def test_the_log_says_where_an_attempt_was_cut_off(services: Services, scene: Scene) -> None:
+async def test_the_log_has_a_line_where_an_attempt_was_cut_off(services: Services, scene: Scene) -> None:
     first, _ = await cut_off_and_tried_again(scene)
 
     pieces, end = await collect(services.logs.read(first.run_id))
@@ -374,7 +374,7 @@ async def test_the_log_says_where_an_attempt_was_cut_off(services: Services, sce
     assert [(piece.attempt, piece.data) for piece in tail.pieces] == pieces
 
 
-async def test_also_when_the_attempt_had_printed_nothing(services: Services, scene: Scene) -> None:
+async def test_the_log_has_a_line_about_a_cut_off_attempt_without_output(services: Services, scene: Scene) -> None:
     first = await scene.start()
     await scene.finish(lost(first))
     await scene.release()
@@ -385,7 +385,7 @@ async def test_also_when_the_attempt_had_printed_nothing(services: Services, sce
 
 
 @pytest.mark.parametrize("seen", [1, 2, 3])
-async def test_who_goes_on_behind_a_piece_is_told_once(services: Services, scene: Scene, seen: int) -> None:
+async def test_reading_on_from_a_cursor_has_the_cut_off_line_once(services: Services, scene: Scene, seen: int) -> None:
     first, _ = await cut_off_and_tried_again(scene)
     items = [item async for item in services.logs.read(first.run_id)]
     last = items[seen - 1]
@@ -396,7 +396,7 @@ async def test_who_goes_on_behind_a_piece_is_told_once(services: Services, scene
     assert later == items[seen:]
 
 
-async def test_the_last_pieces_say_nothing_of_what_came_before_them(services: Services, scene: Scene) -> None:
+async def test_the_tail_of_a_log_has_no_cut_off_line_of_earlier_attempts(services: Services, scene: Scene) -> None:
     first, _ = await cut_off_and_tried_again(scene)
 
     tail = await services.logs.tail(first.run_id, 1)

@@ -1,4 +1,4 @@
-"""Schedules put together: what they share is checked once, and nothing is left unchecked for it."""
+"""Schedules with a shared specification: it is checked once, and every schedule is checked."""
 
 import pytest
 
@@ -22,23 +22,21 @@ def named(spec: ScheduleSpec, *names: str) -> dict[ScheduleId, ScheduleSpec]:
     return {ScheduleId(name): spec for name in names}
 
 
-async def test_every_name_is_checked_although_the_specification_is_shared(
-    schedules: ScheduleService, scene: Scene
-) -> None:
+async def test_every_id_is_checked_if_schedules_share_a_specification(schedules: ScheduleService, scene: Scene) -> None:
     with pytest.raises(InvalidSchedule, match="'no name' is not a usable name"):
         await schedules.put(named(every(60), "a", "b", "no name"))
 
     assert await scene.storage.definitions.page_schedules() == []
 
 
-async def test_a_wrong_specification_is_told_of_the_first_that_has_it(schedules: ScheduleService) -> None:
+async def test_an_invalid_shared_specification_is_reported_for_its_first_schedule(schedules: ScheduleService) -> None:
     right, wrong = named(every(60), "a", "b"), named(every(0), "c", "d")
 
     with pytest.raises(InvalidInput, match="schedule 'c': every must be"):
         await schedules.put(right | wrong)
 
 
-async def test_all_that_are_over_are_told_of(
+async def test_all_schedules_that_are_over_are_reported(
     schedules: ScheduleService, scene: Scene, caplog: pytest.LogCaptureFixture
 ) -> None:
     past = once(scene.after(-MINUTE))
@@ -50,7 +48,7 @@ async def test_all_that_are_over_are_told_of(
 
 
 @pytest.mark.proves("R4-25")
-async def test_schedules_that_share_an_expression_with_h_do_not_share_its_moments(
+async def test_schedules_with_the_same_h_expression_have_different_times(
     schedules: ScheduleService,
 ) -> None:
     names = [f"s{number}" for number in range(20)]

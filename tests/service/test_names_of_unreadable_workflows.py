@@ -1,4 +1,4 @@
-"""A workflow that cannot be read still has its names: what is called so is neither taken from it nor from others."""
+"""An unreadable workflow keeps its names, and takes none from others."""
 
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
@@ -27,7 +27,7 @@ SHELL = JobSpec(kind="shell", spec={"command": "true"}, source="api")
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Callable[[str], object]]]:
-    """Where it is, and what writes behind the back of the storage."""
+    """The URL of the database, and a function that writes directly into it."""
     if request.param == "sqlite":
         path = str(tmp_path / "service.db")
         yield path, lambda sql: apsw.Connection(path).execute(sql).fetchall()
@@ -62,7 +62,7 @@ def flow(*steps: str, command: str = "true") -> WorkflowSpec:
 
 
 async def names(services: Services) -> set[str]:
-    """Of all jobs that are stored."""
+    """Return the ids of all stored jobs."""
     page = await page_of_jobs(services.storage, None, 100)
     return {job.name if isinstance(job, RowUnreadable) else job.id for job in page}
 
@@ -75,7 +75,7 @@ async def gate_on(services: Services, name: str) -> None:
 # -- deleted
 
 
-async def test_it_stays_as_long_as_a_gate_looks_at_one_of_its_steps(services: Services, spoil: Spoil) -> None:
+async def test_an_unreadable_workflow_used_by_a_gate_is_not_deleted(services: Services, spoil: Spoil) -> None:
     await services.workflows.put({"etl": flow("extract")})
     await gate_on(services, "etl.extract")
     spoil("workflows", "etl")
@@ -86,7 +86,9 @@ async def test_it_stays_as_long_as_a_gate_looks_at_one_of_its_steps(services: Se
     assert await names(services) == {"etl", "etl.extract", "x"}
 
 
-async def test_so_does_one_of_which_a_former_version_cannot_be_read(services: Services, spoil: Spoil) -> None:
+async def test_a_workflow_with_an_unreadable_version_used_by_a_gate_is_not_deleted(
+    services: Services, spoil: Spoil
+) -> None:
     await services.workflows.put({"etl": flow("extract")})
     await gate_on(services, "etl.extract")
     spoil("workflows", "etl")
@@ -96,7 +98,7 @@ async def test_so_does_one_of_which_a_former_version_cannot_be_read(services: Se
         await services.workflows.delete("etl")
 
 
-async def test_the_dependencies_on_its_steps_are_deleted_with_it(services: Services, spoil: Spoil) -> None:
+async def test_deleting_an_unreadable_workflow_deletes_edges_of_its_steps(services: Services, spoil: Spoil) -> None:
     await services.workflows.put({"etl": flow("extract")})
     await services.jobs.put({JobId("after"): SHELL})
     await services.dependencies.add("after", "etl.extract")
@@ -108,7 +110,7 @@ async def test_the_dependencies_on_its_steps_are_deleted_with_it(services: Servi
     assert await services.dependencies.of("after") == []
 
 
-async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_left_and_named(
+async def test_deleting_an_unreadable_workflow_keeps_and_logs_jobs_of_unknown_owner(
     services: Services, spoil: Spoil, caplog: pytest.LogCaptureFixture
 ) -> None:
     await services.workflows.put({"etl": flow("extract")})
@@ -129,7 +131,7 @@ async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_left_and_named(
 
 
 @pytest.mark.parametrize(("first", "second"), [(("etl", "a.b"), ("etl.a", "b")), (("etl.a", "b"), ("etl", "a.b"))])
-async def test_the_name_of_its_step_is_taken(
+async def test_the_name_of_a_step_of_an_unreadable_workflow_is_taken(
     services: Services, spoil: Spoil, first: tuple[str, str], second: tuple[str, str]
 ) -> None:
     await services.workflows.put({first[0]: flow(first[1])})
@@ -143,7 +145,7 @@ async def test_the_name_of_its_step_is_taken(
     assert job.spec.spec["command"] == "true"
 
 
-async def test_so_is_that_of_a_step_of_a_former_version(services: Services, spoil: Spoil) -> None:
+async def test_the_name_of_a_step_of_an_unreadable_former_version_is_taken(services: Services, spoil: Spoil) -> None:
     await services.workflows.put({"etl": flow("a.b")})
     spoil("workflows", "etl")
     await services.workflows.put({"etl": flow("other")})
@@ -152,7 +154,7 @@ async def test_so_is_that_of_a_step_of_a_former_version(services: Services, spoi
         await services.workflows.put({"etl.a": flow("b")})
 
 
-async def test_names_that_nothing_bears_are_free_beside_it(services: Services, spoil: Spoil) -> None:
+async def test_unused_names_are_free_beside_an_unreadable_workflow(services: Services, spoil: Spoil) -> None:
     await services.workflows.put({"etl": flow("a.b")})
     spoil("workflows", "etl")
 
@@ -161,7 +163,7 @@ async def test_names_that_nothing_bears_are_free_beside_it(services: Services, s
     assert await names(services) == {"etl", "etl.a.b", "etl.a", "etl.a.c"}
 
 
-async def test_what_another_has_had_it_keeps(services: Services, spoil: Spoil) -> None:
+async def test_a_workflow_keeps_its_names_beside_an_unreadable_one(services: Services, spoil: Spoil) -> None:
     await services.workflows.put({"etl": flow("x"), "etl.a": flow("b", "c")})
     await services.workflows.put({"etl.a": flow("c")})
     spoil("workflows", "etl")
@@ -171,7 +173,7 @@ async def test_what_another_has_had_it_keeps(services: Services, spoil: Spoil) -
     assert again["etl.a"].version == 3
 
 
-async def test_where_neither_can_be_read_both_are_mended(services: Services, spoil: Spoil) -> None:
+async def test_two_unreadable_workflows_can_be_replaced(services: Services, spoil: Spoil) -> None:
     both = {"etl": flow("x"), "etl.a": flow("b")}
     await services.workflows.put(both)
     spoil("workflows", "etl")
@@ -183,7 +185,7 @@ async def test_where_neither_can_be_read_both_are_mended(services: Services, spo
 
 
 @pytest.mark.parametrize("document", ['{"kind": "shell", "source": "api", "options": 7}', "{oops"])
-async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_not_overwritten(
+async def test_an_unreadable_job_of_unknown_owner_is_not_overwritten(
     services: Services, database: tuple[str, Callable[[str], object]], spoil: Spoil, document: str
 ) -> None:
     await services.workflows.put({"etl": flow("extract")})
@@ -199,7 +201,9 @@ async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_not_overwritten(
         await services.storage.definitions.get_jobs([JobId("etl.mine")])
 
 
-async def test_nor_is_it_where_the_workflow_can_be_read_or_is_new(services: Services, spoil: Spoil) -> None:
+async def test_a_readable_or_new_workflow_does_not_overwrite_an_unreadable_job(
+    services: Services, spoil: Spoil
+) -> None:
     await services.workflows.put({"etl": flow("extract")})
     await services.jobs.put({JobId("etl.mine"): SHELL, JobId("new"): SHELL})
     spoil("jobs", "etl.mine")
@@ -211,7 +215,7 @@ async def test_nor_is_it_where_the_workflow_can_be_read_or_is_new(services: Serv
 
 
 @pytest.mark.parametrize("document", ['{"kind": "shell", "source": "workflow", "options": 7}', "{oops"])
-async def test_a_step_that_is_known_to_be_one_is_mended(
+async def test_an_unreadable_job_of_a_known_step_is_replaced(
     services: Services, database: tuple[str, Callable[[str], object]], spoil: Spoil, document: str
 ) -> None:
     await services.workflows.put({"etl": flow("extract")})
@@ -228,7 +232,7 @@ async def test_a_step_that_is_known_to_be_one_is_mended(
 # -- many
 
 
-async def test_one_row_among_many_is_found_by_halves(services: Services, spoil: Spoil) -> None:
+async def test_an_unreadable_row_is_found_by_bisection(services: Services, spoil: Spoil) -> None:
     wanted = [JobId(f"job-{number:03}") for number in range(256)]
     await services.jobs.put(dict.fromkeys(wanted, SHELL))
     spoil("jobs", "job-100")

@@ -1,4 +1,4 @@
-"""A definition is changed only by whoever owns it; pausing is for everybody."""
+"""A definition is changed only by its owner; any caller may pause it."""
 
 import pytest
 
@@ -28,7 +28,7 @@ async def owned(services: Services, request: pytest.FixtureRequest) -> Services:
     return services
 
 
-async def test_all_that_is_owned_elsewhere_is_named_at_once(owned: Services) -> None:
+async def test_all_definitions_of_another_owner_are_in_one_error(owned: Services) -> None:
     with pytest.raises(OwnedElsewhere) as refused:
         await owned.jobs.put({A: a_spec("api"), B: a_spec("app"), JobId("c"): a_spec("api")})
 
@@ -39,13 +39,13 @@ async def test_all_that_is_owned_elsewhere_is_named_at_once(owned: Services) -> 
     assert set(await owned.storage.definitions.get_jobs([A, B, JobId("c")])) == {A, B}
 
 
-async def test_the_owner_changes_what_it_owns(owned: Services) -> None:
+async def test_an_owner_changes_its_definitions(owned: Services) -> None:
     [job] = await owned.jobs.put({A: a_spec("file", "false")})
 
     assert job.spec.spec == {"command": "false"}
 
 
-async def test_what_nobody_owns_can_be_taken_over(services: Services) -> None:
+async def test_a_definition_without_an_owner_can_be_taken_over(services: Services) -> None:
     await services.jobs.put({A: a_spec("api")})
 
     [job] = await services.jobs.put({A: a_spec("file")})
@@ -65,7 +65,7 @@ async def test_a_schedule_is_changed_only_by_its_owner_and_deleted_only_by_force
         await owned.schedules.record(DAILY)
 
 
-async def test_a_job_that_somebody_owns_is_deleted_only_by_force(owned: Services) -> None:
+async def test_an_owned_job_is_deleted_only_by_force(owned: Services) -> None:
     with pytest.raises(OwnedElsewhere):
         await owned.jobs.delete(A)
     await owned.jobs.delete(A, force=True)
@@ -76,7 +76,7 @@ async def test_a_job_that_somebody_owns_is_deleted_only_by_force(owned: Services
 
 
 @pytest.mark.parametrize("source", ["workflow", "foliot"])
-async def test_what_foliot_keeps_itself_is_deleted_by_no_force(services: Services, source: str) -> None:
+async def test_a_definition_owned_by_foliot_is_not_deleted_by_force(services: Services, source: str) -> None:
     await services.storage.definitions.put_jobs([(A, a_spec(source))])
 
     for force in (False, True):
@@ -88,7 +88,7 @@ async def test_what_foliot_keeps_itself_is_deleted_by_no_force(services: Service
 
 
 @pytest.mark.proves("R4-26")
-async def test_everybody_may_pause_and_resume(owned: Services) -> None:
+async def test_any_caller_may_pause_and_resume_a_schedule(owned: Services) -> None:
     await owned.schedules.pause(DAILY, True)
     assert (await owned.schedules.record(DAILY)).paused_at is not None
 

@@ -1,4 +1,4 @@
-"""Answers to questions are plain values, which have a form in JSON."""
+"""Query results are plain values that can be written as JSON."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable

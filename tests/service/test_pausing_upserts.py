@@ -1,4 +1,4 @@
-"""Creating and changing a schedule, and saying in the same request whether it is paused."""
+"""Creating and changing a schedule together with its pause."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -37,7 +37,7 @@ async def test_a_schedule_that_is_created_paused_does_not_fire(app: Foliot) -> N
 @pytest.mark.parametrize(
     ("before", "asked", "after"), [(True, None, True), (False, None, False), (True, False, False), (False, True, True)]
 )
-async def test_what_is_paused_stays_so_unless_the_request_says_otherwise(
+async def test_an_upsert_keeps_a_schedule_paused_unless_paused_is_false(
     app: Foliot, before: bool, asked: bool | None, after: bool
 ) -> None:
     async with InlineEngine(app) as engine:
@@ -52,10 +52,10 @@ async def test_what_is_paused_stays_so_unless_the_request_says_otherwise(
 
 @pytest.mark.proves("R4-26", "T3")
 @pytest.mark.parametrize(("before", "asked"), [(False, True), (True, False)])
-async def test_a_rule_changes_while_nothing_can_fire_by_it(
+async def test_an_upsert_pauses_before_and_resumes_after_the_change(
     app: Foliot, monkeypatch: pytest.MonkeyPatch, before: bool, asked: bool
 ) -> None:
-    """One that is to be paused is so before, one that is to be resumed is so after it."""
+    """Pausing happens before the change, resuming after it."""
     was_paused: list[bool] = []
     async with InlineEngine(app):
         await app.schedules.upsert("s", **HOURLY, paused=before)
@@ -74,7 +74,7 @@ async def test_a_rule_changes_while_nothing_can_fire_by_it(
 
 
 @pytest.mark.parametrize("paused", [1, "yes"])
-async def test_what_is_neither_true_nor_false_is_refused_and_nothing_is_stored(app: Foliot, paused: Any) -> None:
+async def test_a_paused_value_that_is_not_a_boolean_is_refused(app: Foliot, paused: Any) -> None:
     async with InlineEngine(app):
         with pytest.raises(InvalidSchedule, match="paused must be true or false"):
             await app.schedules.upsert("s", **HOURLY, paused=paused)
@@ -83,7 +83,7 @@ async def test_what_is_neither_true_nor_false_is_refused_and_nothing_is_stored(a
 
 
 @pytest.mark.parametrize("name", ["paused", "enabled"])
-def test_who_declares_a_schedule_as_paused_is_told_who_pauses(app: Foliot, name: str) -> None:
+def test_declaring_a_schedule_as_paused_is_refused_with_a_hint(app: Foliot, name: str) -> None:
     with pytest.raises(InvalidSchedule, match=f"option '{name}' does not exist") as caught:
         app.schedule("s", "job", cron="@hourly", **cast(Any, {name: True}))
 

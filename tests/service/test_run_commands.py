@@ -1,4 +1,4 @@
-"""Runs by hand: asked for, repeated, cancelled, marked."""
+"""Commands on runs: enqueue, retry, cancel, mark."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,7 +22,7 @@ SHELL = JobSpec(kind="shell", spec={"command": "true"})
 
 
 async def run_once(services: Services, scene: Scene, request: RunRequest, *, fails: bool = True) -> str:
-    """Ask for a run of the report, and let it end."""
+    """Enqueue a run of the report and end it."""
     await scene.job(max_concurrent=5, priority=1, payload_template={"day": 0})
     run_id = await services.runs.enqueue(REPORT, request)
     [claim] = await scene.claim()
@@ -30,7 +30,7 @@ async def run_once(services: Services, scene: Scene, request: RunRequest, *, fai
     return run_id
 
 
-async def test_of_many_runs_each_has_its_payload_and_all_have_what_else_was_asked_for(
+async def test_enqueue_many_gives_each_run_its_payload_and_all_the_same_options(
     services: Services, scene: Scene
 ) -> None:
     await scene.job(payload_template={"day": 0})
@@ -46,9 +46,7 @@ async def test_of_many_runs_each_has_its_payload_and_all_have_what_else_was_aske
 
 
 @pytest.mark.parametrize("payload", [{}, [], 0, False, ""])
-async def test_a_payload_takes_the_place_of_the_template_however_empty_it_is(
-    services: Services, scene: Scene, payload: Any
-) -> None:
+async def test_an_empty_payload_replaces_the_template(services: Services, scene: Scene, payload: Any) -> None:
     await scene.job(payload_template={"day": 0})
 
     run_id = await services.runs.enqueue(REPORT, RunRequest(payload=payload))
@@ -70,7 +68,7 @@ async def test_a_dedupe_key_may_have_255_characters_and_a_window_be_as_short_as_
             await services.runs.enqueue(REPORT, wrong)
 
 
-async def test_a_payload_that_is_wrong_refuses_all(services: Services, scene: Scene) -> None:
+async def test_one_invalid_payload_refuses_all_runs(services: Services, scene: Scene) -> None:
     await scene.job()
 
     with pytest.raises(InvalidRun, match="bytes are not text"):
@@ -114,7 +112,7 @@ async def test_a_run_without_a_payload_is_repeated_without_one(services: Service
     assert (await services.runs.record(again)).payload is None
 
 
-async def test_what_is_not_over_is_not_repeated(services: Services, scene: Scene) -> None:
+async def test_an_open_run_cannot_be_retried(services: Services, scene: Scene) -> None:
     await scene.job()
     claim = await scene.start()
     [queued] = await scene.create(a_run())
@@ -124,7 +122,7 @@ async def test_what_is_not_over_is_not_repeated(services: Services, scene: Scene
             await services.runs.retry(run_id)
 
 
-async def test_what_does_not_exist_is_not_repeated(services: Services, scene: Scene) -> None:
+async def test_a_missing_run_cannot_be_retried(services: Services, scene: Scene) -> None:
     claim = await scene.start(a_run(job_id=JobId("deleted")))
     await scene.finish(failed(claim))
 
@@ -134,7 +132,7 @@ async def test_what_does_not_exist_is_not_repeated(services: Services, scene: Sc
         await services.runs.retry(claim.run_id)
 
 
-async def test_a_failed_run_is_marked_by_one_that_stands_for_it(services: Services, scene: Scene) -> None:
+async def test_marking_a_failed_run_creates_a_substitute(services: Services, scene: Scene) -> None:
     first = await run_once(services, scene, RunRequest(payload={"day": 1}))
 
     marked = await services.runs.mark(first)
@@ -146,7 +144,7 @@ async def test_a_failed_run_is_marked_by_one_that_stands_for_it(services: Servic
     assert (run.status, run.reason, run.payload) == (Status.SUCCESS, "marked", {"day": 1})
 
 
-async def test_what_runs_or_does_not_exist_cannot_be_marked(services: Services, scene: Scene) -> None:
+async def test_a_running_or_missing_run_cannot_be_marked(services: Services, scene: Scene) -> None:
     claim = await scene.start()
 
     with pytest.raises(InvalidRun, match="under way") as refused:
@@ -156,7 +154,7 @@ async def test_what_runs_or_does_not_exist_cannot_be_marked(services: Services, 
         await services.runs.mark("nobody")
 
 
-async def test_many_are_cancelled_at_once(services: Services, scene: Scene) -> None:
+async def test_many_runs_are_cancelled_in_one_call(services: Services, scene: Scene) -> None:
     claim = await scene.start()
     [queued] = await scene.create(a_run())
 
@@ -188,7 +186,7 @@ async def test_the_attempts_of_a_run_are_listed(services: Services, scene: Scene
         await services.runs.attempt_records("nobody")
 
 
-async def test_a_job_by_itself_may_have_braces_that_mean_something_to_others(services: Services) -> None:
+async def test_a_plain_job_may_contain_template_braces(services: Services) -> None:
     spec = {"command": "docker ps --format '{{ .Names }}'", "env": {"FORMAT": "{{ params.day }}"}}
     await services.jobs.put({JobId("names"): JobSpec(kind="shell", spec=spec)})
 

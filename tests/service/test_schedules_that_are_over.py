@@ -1,4 +1,4 @@
-"""Code that declares a schedule whose time is over: the others run, and somebody is told."""
+"""A declared schedule that is over is logged, and the others run."""
 
 import logging
 from collections.abc import Mapping
@@ -39,13 +39,13 @@ def spec(source: str = "app", **fields: Any) -> Mapping[ScheduleId, ScheduleSpec
     return {S: schedule_of(read, read.written, source=source)}
 
 
-def told(caplog: pytest.LogCaptureFixture) -> list[Any]:
+def logged(caplog: pytest.LogCaptureFixture) -> list[Any]:
     return [vars(record)["schedule"] for record in caplog.records if record.message == "schedule_ended"]
 
 
 @pytest.fixture
 async def declared(services: Services) -> Services:
-    """Services with a job, as an application sees them when it starts."""
+    """Services with a job, as at the start of an application."""
     app = Foliot()
     app.job(id="job")(lambda: None)
     await app.open(services)
@@ -53,7 +53,7 @@ async def declared(services: Services) -> Services:
 
 
 @pytest.mark.parametrize("past", [{"at": AGO}, {"cron": "@hourly", "end_at": AGO}])
-async def test_the_other_schedules_of_an_application_run(
+async def test_a_schedule_that_is_over_does_not_stop_the_others_of_an_application(
     app: Foliot, caplog: pytest.LogCaptureFixture, past: dict[str, Any]
 ) -> None:
     app.schedule("launch", "job", **past)
@@ -65,10 +65,12 @@ async def test_the_other_schedules_of_an_application_run(
         assert [run.job_schedule_id for run in await app.runs.page()] == ["hourly"]
         with pytest.raises(NotFound):
             await app.schedules.get("launch")
-    assert told(caplog) == ["launch"]
+    assert logged(caplog) == ["launch"]
 
 
-async def test_what_is_told_says_why_and_what_to_do(declared: Services, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_schedule_that_is_over_is_logged_with_reason_and_hint(
+    declared: Services, caplog: pytest.LogCaptureFixture
+) -> None:
     await declared.schedules.declare(spec(**HOURLY, end_at=AGO))
 
     [record] = [record for record in caplog.records if record.message == "schedule_ended"]
@@ -77,7 +79,7 @@ async def test_what_is_told_says_why_and_what_to_do(declared: Services, caplog: 
     assert (vars(record)["is_stored"], vars(record)["hint"]) == (False, "Remove it, or give it a later time.")
 
 
-async def test_one_that_has_fired_may_stand_in_the_code_for_ever(
+async def test_a_one_shot_that_has_fired_may_stay_declared(
     declared: Services, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     once = spec(at=NOW + timedelta(hours=1))
@@ -86,10 +88,10 @@ async def test_one_that_has_fired_may_stand_in_the_code_for_ever(
 
     [stored] = await declared.schedules.declare(once)
 
-    assert (stored.revision.number, told(caplog)) == (1, [])
+    assert (stored.revision.number, logged(caplog)) == (1, [])
 
 
-async def test_one_that_has_fired_may_be_changed(declared: Services, clock: VirtualClock) -> None:
+async def test_a_one_shot_that_has_fired_may_be_changed(declared: Services, clock: VirtualClock) -> None:
     await declared.schedules.declare(spec(at=NOW + timedelta(hours=1)))
     clock.advance(DAY)
 
@@ -98,7 +100,7 @@ async def test_one_that_has_fired_may_be_changed(declared: Services, clock: Virt
     assert stored.revision.spec.payload == {"n": 2}
 
 
-async def test_one_that_the_code_ends_fires_no_more(app: Foliot, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_schedule_with_a_past_end_at_stops_firing(app: Foliot, caplog: pytest.LogCaptureFixture) -> None:
     app.schedule("s", "job", cron="@hourly")
     async with InlineEngine(app) as engine:
         await engine.advance(timedelta(hours=2))
@@ -109,7 +111,7 @@ async def test_one_that_the_code_ends_fires_no_more(app: Foliot, caplog: pytest.
         assert len(await app.runs.page()) == 2
         assert (await app.schedules.get("s")).next_run_at is None
         assert [report.findings async for report in verify(services.storage, Instant(0))] == [[]]
-    assert told(caplog) == ["s"]
+    assert logged(caplog) == ["s"]
 
 
 @pytest.mark.parametrize(
@@ -123,19 +125,19 @@ async def test_one_that_the_code_ends_fires_no_more(app: Foliot, caplog: pytest.
         ({"cron_expr": "@hourly", "end_at": AGO, "jitter_ms": -1}, "jitter_ms"),
     ],
 )
-async def test_what_never_was_right_is_still_refused(declared: Services, wrong: dict[str, Any], error: str) -> None:
+async def test_an_invalid_declared_schedule_is_refused(declared: Services, wrong: dict[str, Any], error: str) -> None:
     with pytest.raises(Exception, match=error):
         await declared.schedules.declare(spec(**wrong))
 
 
-async def test_one_of_another_owner_is_still_refused(declared: Services) -> None:
+async def test_a_declared_schedule_of_another_owner_is_refused(declared: Services) -> None:
     await declared.schedules.put(spec("file", **HOURLY))
 
     with pytest.raises(OwnedElsewhere):
         await declared.schedules.declare(spec(**HOURLY, end_at=AGO))
 
 
-async def test_by_hand_a_moment_in_the_past_is_an_error(declared: Services) -> None:
+async def test_an_upsert_with_a_time_in_the_past_is_refused(declared: Services) -> None:
     with pytest.raises(InvalidSchedule, match="never fires"):
         await declared.schedules.upsert("s", job_id="job", at=AGO)
     with pytest.raises(InvalidInput, match="has passed"):

@@ -1,4 +1,4 @@
-"""What the steps of an execution print, as it comes."""
+"""Following the logs of all steps of an execution."""
 
 import asyncio
 from datetime import timedelta
@@ -10,7 +10,7 @@ from foliot.testing.inline import InlineEngine
 
 
 def a_flow(*commands: str) -> Foliot:
-    """Steps s1, s2 and so on, each after the one before."""
+    """Build a workflow of sequential steps s1, s2 and so on."""
     app, flow = Foliot(), Workflow("flow")
     for number, command in enumerate(commands, start=1):
         step = flow.step(f"s{number}", shell=command)
@@ -34,7 +34,7 @@ async def finish(engine: InlineEngine, app: Foliot, execution_id: str) -> None:
         await engine.join()
 
 
-async def test_asked_again_it_goes_on_where_it_was() -> None:
+async def test_step_logs_continue_where_they_were() -> None:
     app = a_flow("echo one", "echo two")
     async with InlineEngine(app) as engine:
         execution_id = await app.workflows.start("flow")
@@ -47,7 +47,7 @@ async def test_asked_again_it_goes_on_where_it_was() -> None:
         assert await printed(logs) == []
 
 
-async def test_following_ends_with_the_execution() -> None:
+async def test_following_step_logs_ends_with_the_execution() -> None:
     app = a_flow("echo one", "echo two")
     async with InlineEngine(app) as engine:
         execution_id = await app.workflows.start("flow")
@@ -67,7 +67,7 @@ async def test_following_ends_with_the_execution() -> None:
         assert seen == ["s1", "s2"]
 
 
-async def test_runs_on_further_pages_are_found() -> None:
+async def test_step_logs_find_runs_on_further_pages() -> None:
     app = a_flow(*(f"echo {number}" for number in range(7)))
     async with InlineEngine(app) as engine:
         execution_id = await app.workflows.start("flow")
@@ -76,7 +76,7 @@ async def test_runs_on_further_pages_are_found() -> None:
         assert len(await printed(await logs_of(app, execution_id, page=2))) == 7
 
 
-async def test_an_execution_that_is_gone_is_over() -> None:
+async def test_step_logs_of_a_removed_execution_end() -> None:
     app = a_flow("true")
     async with InlineEngine(app):
         logs = await logs_of(app, "01NOWHERE")

@@ -1,4 +1,4 @@
-"""Definitions that something else has written over: the others are shown and applied, and a declaration mends them."""
+"""Unreadable definitions: the others are shown and applied, and a declaration repairs them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ Spoil = Callable[..., None]
 
 @pytest.fixture
 def spoil(storage: Storage, tmp_path: Path) -> Spoil:
-    """Writes over the specifications of jobs or schedules, behind the back of the storage."""
+    """Overwrites specifications of jobs or schedules directly in the database."""
 
     def write(table: str, *names: str) -> None:
         connection = apsw.Connection(str(tmp_path / "service.db"))
@@ -44,7 +44,7 @@ def declared() -> Declared:
 
 
 @pytest.mark.parametrize("bad", ["a", "b", "c", "ab", "bc", "ac", "abc"])
-async def test_jobs_are_listed_with_those_that_cannot_be_read(services: Services, spoil: Spoil, bad: str) -> None:
+async def test_unreadable_jobs_are_listed(services: Services, spoil: Spoil, bad: str) -> None:
     await services.deployer.apply(declared())
     spoil("jobs", *bad)
 
@@ -55,7 +55,7 @@ async def test_jobs_are_listed_with_those_that_cannot_be_read(services: Services
     assert all(("cannot be read" in job.description) == (job.id in bad) for job in jobs)
 
 
-async def test_pages_of_jobs_go_on_behind_one_that_cannot_be_read(services: Services, spoil: Spoil) -> None:
+async def test_pages_of_jobs_continue_after_an_unreadable_one(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared())
     spoil("jobs", B)
 
@@ -75,7 +75,9 @@ async def test_schedules_are_listed_with_their_state(services: Services, spoil: 
 
 
 @pytest.mark.parametrize("table", ["jobs", "schedules"])
-async def test_who_declares_it_mends_it(services: Services, scene: Scene, spoil: Spoil, table: str) -> None:
+async def test_declaring_an_unreadable_job_repairs_it(
+    services: Services, scene: Scene, spoil: Spoil, table: str
+) -> None:
     await services.deployer.apply(declared())
     spoil(table, B)
     scene.clock.advance(3 * MINUTE)
@@ -89,7 +91,7 @@ async def test_who_declares_it_mends_it(services: Services, scene: Scene, spoil:
     assert {job.kind for job in await services.jobs.page()} == {"shell"}
 
 
-async def test_an_upsert_of_a_schedule_mends_it(services: Services, scene: Scene, spoil: Spoil) -> None:
+async def test_an_upsert_repairs_an_unreadable_schedule(services: Services, scene: Scene, spoil: Spoil) -> None:
     await services.jobs.put({A: JobSpec(kind="shell", spec={"command": "true"})})
     given = {ScheduleId("s"): every(60, job_id=A)}
     await services.schedules.put(given)
@@ -101,7 +103,7 @@ async def test_an_upsert_of_a_schedule_mends_it(services: Services, scene: Scene
     assert not view.unreadable
 
 
-async def test_one_that_nobody_declares_is_named_to_who_asks_for_it(services: Services, spoil: Spoil) -> None:
+async def test_reading_an_unreadable_job_raises_with_its_id(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared())
     spoil("jobs", B)
 
@@ -109,7 +111,7 @@ async def test_one_that_nobody_declares_is_named_to_who_asks_for_it(services: Se
         await services.jobs.record(B)
 
 
-async def test_a_schedule_is_shown_whatever_is_left_of_those_before_it(services: Services, spoil: Spoil) -> None:
+async def test_a_schedule_is_shown_if_its_predecessors_are_unreadable(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared())
     for _ in range(3):
         await services.schedules.upsert("again", job_id=A, every=60)
@@ -122,7 +124,7 @@ async def test_a_schedule_is_shown_whatever_is_left_of_those_before_it(services:
     assert (view.schedule_expr, len(view.preview)) == ("90", 5)
 
 
-async def test_a_schedule_is_found_however_many_there_were_before_it(services: Services) -> None:
+async def test_a_schedule_is_found_after_any_number_of_predecessors(services: Services) -> None:
     await services.deployer.apply(declared())
     for _ in range(101):
         await services.schedules.upsert("again", job_id=A, every=60)
@@ -133,7 +135,7 @@ async def test_a_schedule_is_found_however_many_there_were_before_it(services: S
     assert (await services.schedules.get("again")).schedule_expr == "90"
 
 
-async def test_a_living_schedule_that_cannot_be_read_is_named(services: Services, spoil: Spoil) -> None:
+async def test_an_unreadable_current_schedule_raises_with_its_id(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared())
     spoil("schedules", B)
 

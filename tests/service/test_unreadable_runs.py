@@ -1,4 +1,4 @@
-"""Runs that something else has written over: nobody repeats what cannot be read, and `verify` names it."""
+"""Unreadable runs: they cannot be retried, and `verify` reports them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +26,7 @@ Spoil = Callable[[RunId], None]
 
 @pytest.fixture
 def spoil(storage: Storage, tmp_path: Path) -> Spoil:
-    """Writes over the payload of a run, behind the back of the storage."""
+    """Overwrites the payload of a run directly in the database."""
 
     def write(run_id: RunId) -> None:
         connection = apsw.Connection(str(tmp_path / "service.db"))
@@ -48,7 +48,7 @@ async def named(services: Services, since: Instant) -> list[RunId | None]:
     return [report.findings[0].run_id async for report in verify_rows(services.storage, since)]
 
 
-async def test_it_is_not_repeated_and_whoever_asks_is_told_what_to_do(
+async def test_retrying_an_unreadable_run_is_refused_with_a_hint(
     services: Services, scene: Scene, spoil: Spoil
 ) -> None:
     run_id = await ended(scene)
@@ -61,7 +61,7 @@ async def test_it_is_not_repeated_and_whoever_asks_is_told_what_to_do(
     assert len(await services.storage.queries.page_runs(RunFilter())) == 1
 
 
-async def test_no_success_stands_for_one_that_is_over(services: Services, scene: Scene, spoil: Spoil) -> None:
+async def test_an_unreadable_ended_run_cannot_be_marked(services: Services, scene: Scene, spoil: Spoil) -> None:
     run_id = await ended(scene)
     spoil(run_id)
 
@@ -71,7 +71,9 @@ async def test_no_success_stands_for_one_that_is_over(services: Services, scene:
     assert len(await services.storage.queries.page_runs(RunFilter())) == 1
 
 
-async def test_one_that_waits_is_marked_or_cancelled(services: Services, scene: Scene, spoil: Spoil) -> None:
+async def test_an_unreadable_waiting_run_can_be_marked_or_cancelled(
+    services: Services, scene: Scene, spoil: Spoil
+) -> None:
     first, second = await scene.create(a_run(), a_run())
     spoil(first)
     spoil(second)
@@ -80,7 +82,7 @@ async def test_one_that_waits_is_marked_or_cancelled(services: Services, scene: 
     assert await services.runs.cancel(second) is CancelAnswer.CANCELLED
 
 
-async def test_programs_see_that_it_cannot_be_read_and_why(services: Services, scene: Scene, spoil: Spoil) -> None:
+async def test_the_view_of_an_unreadable_run_has_the_error(services: Services, scene: Scene, spoil: Spoil) -> None:
     run_id = await ended(scene)
     assert not view_run(await services.runs.record(run_id)).unreadable
     spoil(run_id)
@@ -91,9 +93,7 @@ async def test_programs_see_that_it_cannot_be_read_and_why(services: Services, s
     assert seen["error_message"].startswith(f"the row of run '{run_id}' cannot be read")
 
 
-async def test_a_job_is_listed_with_its_latest_run_although_that_cannot_be_read(
-    services: Services, scene: Scene, spoil: Spoil
-) -> None:
+async def test_a_job_is_listed_with_an_unreadable_latest_run(services: Services, scene: Scene, spoil: Spoil) -> None:
     spoil(await ended(scene))
     await scene.job("other")
 
@@ -104,7 +104,7 @@ async def test_a_job_is_listed_with_its_latest_run_although_that_cannot_be_read(
     assert (bad.unreadable, nothing) == (True, None)
 
 
-async def test_verify_names_those_that_are_not_over_and_those_made_since(
+async def test_verify_reports_unreadable_open_runs_and_those_created_since(
     services: Services, scene: Scene, spoil: Spoil
 ) -> None:
     await scene.job(REPORT)

@@ -1,4 +1,4 @@
-"""Workflows and executions that something else has written over: the others are shown and applied."""
+"""Unreadable workflows and executions: the others are shown and applied."""
 
 import logging
 from collections.abc import Callable
@@ -21,8 +21,8 @@ from foliot.service.paging import workflow_id_of
 from foliot.service.queries.verify import verify_rows
 from foliot.service.services import Services
 from foliot.testing.builders import a_run, every
-from foliot.testing.conformance.storage.passages import opened
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import opened
 
 Spoil = Callable[[str], None]
 SHELL = JobSpec(kind="shell", spec={"command": "true"}, source="file")
@@ -30,7 +30,7 @@ SHELL = JobSpec(kind="shell", spec={"command": "true"}, source="file")
 
 @pytest.fixture
 def spoil(storage: Storage, tmp_path: Path) -> Spoil:
-    """Writes behind the back of the storage."""
+    """Writes directly into the database."""
 
     def write(sql: str) -> None:
         connection = apsw.Connection(str(tmp_path / "service.db"))
@@ -60,7 +60,7 @@ async def versions(services: Services) -> dict[str, int | None]:
 
 
 @pytest.mark.parametrize("bad", ["a", "b", "c", "ab", "bc", "abc"])
-async def test_workflows_are_listed_with_those_that_cannot_be_read(services: Services, spoil: Spoil, bad: str) -> None:
+async def test_unreadable_workflows_are_listed(services: Services, spoil: Spoil, bad: str) -> None:
     await services.deployer.apply(declared(*"abc"))
     spoil(f"UPDATE workflows SET spec = '{{oops' WHERE '{bad}' LIKE '%' || id || '%'")
 
@@ -68,9 +68,7 @@ async def test_workflows_are_listed_with_those_that_cannot_be_read(services: Ser
 
 
 @pytest.mark.parametrize("damage", ["'{oops'", "CAST(x'ff' AS TEXT)"])
-async def test_who_declares_it_again_mends_it_and_the_others_come_along(
-    services: Services, spoil: Spoil, damage: str
-) -> None:
+async def test_declaring_an_unreadable_workflow_repairs_it(services: Services, spoil: Spoil, damage: str) -> None:
     await services.deployer.apply(declared(*"ab"))
     spoil(f"UPDATE workflows SET spec = {damage} WHERE id = 'a'")
 
@@ -80,7 +78,7 @@ async def test_who_declares_it_again_mends_it_and_the_others_come_along(
     assert await versions(services) == {"a": 2, "b": 1, "c": 1}
 
 
-async def test_others_are_declared_while_nobody_declares_it(services: Services, spoil: Spoil) -> None:
+async def test_an_unreadable_workflow_does_not_stop_other_declarations(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared(*"ab"))
     spoil("UPDATE workflows SET spec = '{oops' WHERE id = 'a'")
 
@@ -89,7 +87,7 @@ async def test_others_are_declared_while_nobody_declares_it(services: Services, 
     assert await versions(services) == {"a": None, "b": 2}
 
 
-async def test_a_document_is_deployed_over_it(services: Services, spoil: Spoil) -> None:
+async def test_a_document_replaces_an_unreadable_workflow(services: Services, spoil: Spoil) -> None:
     document = {"id": "a", "steps": [{"name": "only", "command": "true"}], "schedules": [{"name": "s", "every": 60}]}
     await services.workflows.deploy(document)
     spoil("UPDATE workflows SET spec = '{oops'")
@@ -101,7 +99,7 @@ async def test_a_document_is_deployed_over_it(services: Services, spoil: Spoil) 
     assert (deployed.version, deployed.schedules) == (2, ["a:s"])
 
 
-async def test_a_job_is_deleted_although_a_workflow_cannot_be_read(
+async def test_an_unreadable_workflow_does_not_stop_the_deletion_of_a_job(
     services: Services, spoil: Spoil, caplog: pytest.LogCaptureFixture
 ) -> None:
     await services.deployer.apply(declared("a"))
@@ -114,7 +112,7 @@ async def test_a_job_is_deleted_although_a_workflow_cannot_be_read(
     assert [record.message for record in caplog.records] == ["workflow_unreadable"]
 
 
-async def test_a_job_is_deleted_although_edges_cannot_be_read(services: Services, spoil: Spoil) -> None:
+async def test_unreadable_edges_do_not_stop_the_deletion_of_a_job(services: Services, spoil: Spoil) -> None:
     await services.jobs.put({JobId(name): SHELL for name in "ab"})
     await services.dependencies.add("a", "b")
     spoil(f"UPDATE workflows SET spec = '{{oops' WHERE id = '{EDGES}'")
@@ -125,7 +123,7 @@ async def test_a_job_is_deleted_although_edges_cannot_be_read(services: Services
         await services.dependencies.add("b", "a")
 
 
-async def test_it_is_deleted_by_force_alone_with_the_jobs_of_its_steps(services: Services, spoil: Spoil) -> None:
+async def test_an_unreadable_workflow_is_deleted_only_by_force_with_its_jobs(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared("a"))
     spoil("UPDATE workflows SET spec = '{oops'")
 
@@ -138,7 +136,7 @@ async def test_it_is_deleted_by_force_alone_with_the_jobs_of_its_steps(services:
     assert await services.storage.definitions.page_schedules() == []
 
 
-async def test_one_is_deleted_although_a_former_version_of_it_cannot_be_read(services: Services, spoil: Spoil) -> None:
+async def test_a_workflow_with_an_unreadable_former_version_can_be_deleted(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared("a"))
     await services.deployer.apply(declared("a", description="other"))
     spoil("UPDATE workflows SET spec = '{oops' WHERE version = 1")
@@ -152,7 +150,7 @@ async def test_one_is_deleted_although_a_former_version_of_it_cannot_be_read(ser
 
 
 @pytest.mark.parametrize("damage", ["body = x'7b'", "body = CAST('7' AS BLOB)", "body = x'ff'"])
-async def test_an_execution_that_cannot_be_read_is_shown_and_says_so(
+async def test_an_unreadable_execution_is_shown_with_its_error(
     services: Services, scene: Scene, spoil: Spoil, damage: str
 ) -> None:
     bad, sound = await opened(scene), await opened(scene)
@@ -167,7 +165,7 @@ async def test_an_execution_that_cannot_be_read_is_shown_and_says_so(
     assert (second.id, second.error) == (sound.run_id, None)
 
 
-async def test_no_edge_is_taken_from_under_one_that_may_walk_along_it(
+async def test_an_edge_that_an_unreadable_execution_may_use_is_not_removed(
     services: Services, scene: Scene, spoil: Spoil
 ) -> None:
     await services.jobs.put({JobId(name): SHELL for name in "ab"})
@@ -186,7 +184,7 @@ async def test_no_edge_is_taken_from_under_one_that_may_walk_along_it(
 
 
 @pytest.mark.parametrize("is_paused", [False, True])
-async def test_a_schedule_of_which_no_copy_can_be_read_is_declared_anew(
+async def test_declaring_a_schedule_without_a_readable_copy_replaces_it(
     services: Services, scene: Scene, spoil: Spoil, is_paused: bool
 ) -> None:
     await services.deployer.apply(declared("a"))
@@ -204,7 +202,9 @@ async def test_a_schedule_of_which_no_copy_can_be_read_is_declared_anew(
 
 
 @pytest.mark.parametrize("paused", [None, False, True])
-async def test_an_upsert_replaces_it(services: Services, spoil: Spoil, paused: bool | None) -> None:
+async def test_an_upsert_replaces_a_schedule_without_a_readable_copy(
+    services: Services, spoil: Spoil, paused: bool | None
+) -> None:
     given: dict[str, Any] = {"job_id": "job", "cron_expr": "* * * * *"}
     await services.jobs.put({JobId("job"): SHELL})
     await services.schedules.upsert("s", **given)
@@ -217,7 +217,7 @@ async def test_an_upsert_replaces_it(services: Services, spoil: Spoil, paused: b
     assert (view.unreadable, view.paused) == (False, bool(paused))
 
 
-async def test_it_is_deleted_by_its_name(services: Services, spoil: Spoil) -> None:
+async def test_a_schedule_without_a_readable_copy_is_deleted_by_its_id(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared("a"))
     spoil("UPDATE schedules SET spec = '{oops'")
     spoil("UPDATE revisions SET spec = '{oops'")
@@ -239,7 +239,7 @@ async def test_it_is_deleted_by_its_name(services: Services, spoil: Spoil) -> No
         ("steps SET blockers = '{oops' WHERE step = 'load'", "step 'load'"),
     ],
 )
-async def test_verify_names_each_row_that_cannot_be_read_once(
+async def test_verify_reports_each_unreadable_row_once(
     services: Services, scene: Scene, spoil: Spoil, damage: str, row: str
 ) -> None:
     await services.deployer.apply(declared("etl"))
@@ -253,7 +253,7 @@ async def test_verify_names_each_row_that_cannot_be_read_once(
     assert all(message is not None and message.startswith(f"the row of {row}") for message in found)
 
 
-async def test_a_former_version_counts_as_long_as_an_execution_goes_through_it(
+async def test_verify_reports_an_unreadable_version_of_an_open_execution(
     services: Services, scene: Scene, spoil: Spoil
 ) -> None:
     await services.deployer.apply(declared("etl"))

@@ -45,7 +45,7 @@ async def report(scene: Scene, since: Instant = BEGINNING) -> Report:
 
 
 async def work(scene: Scene, rounds: int) -> list[RunId]:
-    """Fire each minute, and finish every run before the next one."""
+    """Fire each minute, and finish every run before the next tick."""
     done: list[RunId] = []
     for _ in range(rounds):
         done += await scene.fire_after(MINUTE)
@@ -65,7 +65,7 @@ def tamper(path: Path, sql: str, *values: object) -> None:
 
 @pytest.mark.proves("T5")
 @pytest.mark.parametrize("offset", [-MINUTE, -1, 0, 1, 30 * SECOND, MINUTE])
-async def test_an_outage_is_sound_from_wherever_in_it_one_looks(scene: Scene, offset: int) -> None:
+async def test_verify_finds_no_fault_from_any_time_in_an_outage(scene: Scene, offset: int) -> None:
     await scene.schedule(every(60))
     await scene.fire_after(10 * HOUR)
     await scene.fire_after(MINUTE)
@@ -77,7 +77,7 @@ async def test_an_outage_is_sound_from_wherever_in_it_one_looks(scene: Scene, of
 
 
 @pytest.mark.parametrize("offset", [-1, 0, 1])
-async def test_an_outage_is_sound_from_its_first_moment(scene: Scene, offset: int) -> None:
+async def test_verify_finds_no_fault_from_the_beginning_of_an_outage(scene: Scene, offset: int) -> None:
     await scene.schedule(every(60))
     await scene.fire_after(10 * HOUR)
 
@@ -86,7 +86,7 @@ async def test_an_outage_is_sound_from_its_first_moment(scene: Scene, offset: in
     assert (found.is_sound, found.ticks) == (True, 10 * 60)
 
 
-async def test_an_outage_is_sound_where_retention_cut_into_it(scene: Scene, path: Path) -> None:
+async def test_verify_finds_no_fault_in_a_partly_pruned_outage(scene: Scene, path: Path) -> None:
     await scene.schedule(every(60))
     await scene.fire_after(10 * HOUR)
     tamper(path, "UPDATE schedules SET ledger_from = ?", later(START, HOUR))
@@ -94,7 +94,7 @@ async def test_an_outage_is_sound_where_retention_cut_into_it(scene: Scene, path
     assert (await report(scene)).is_sound
 
 
-async def test_what_is_older_than_asked_for_is_not_looked_at(scene: Scene, path: Path) -> None:
+async def test_verify_ignores_rows_before_since(scene: Scene, path: Path) -> None:
     await scene.schedule(every(60, overlap=Overlap.ALLOW))
     await work(scene, 6)
     tamper(path, "DELETE FROM ticks WHERE scheduled_for = ?", later(START, 2 * MINUTE))
@@ -104,7 +104,9 @@ async def test_what_is_older_than_asked_for_is_not_looked_at(scene: Scene, path:
     assert (await report(scene, since=later(START, 3 * MINUTE))).is_sound
 
 
-async def test_a_ledger_is_read_page_by_page_and_every_row_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_verify_reads_a_ledger_page_by_page_and_every_row_once(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for size in ("_PAGE", "_ROWS", "_RUNS"):
         monkeypatch.setattr(verifying, size, 2)
     await scene.schedule(every(60))
@@ -126,7 +128,7 @@ async def test_a_ledger_is_read_page_by_page_and_every_row_once(scene: Scene, mo
         ),
     ],
 )
-async def test_what_is_wrong_on_a_later_page_is_found(
+async def test_verify_finds_a_fault_on_a_later_page(
     scene: Scene, path: Path, monkeypatch: pytest.MonkeyPatch, change: str, fault: Fault
 ) -> None:
     for size in ("_ROWS", "_RUNS"):
@@ -140,7 +142,7 @@ async def test_what_is_wrong_on_a_later_page_is_found(
 
 @pytest.mark.proves("T12")
 @pytest.mark.parametrize("size", [1, 2, 200])
-async def test_older_runs_tell_that_one_is_missing_however_many_are_read_at_once(
+async def test_verify_finds_a_missing_run_with_any_page_size(
     scene: Scene, path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     monkeypatch.setattr(verifying, "_RUNS", size)
@@ -157,7 +159,7 @@ async def test_older_runs_tell_that_one_is_missing_however_many_are_read_at_once
 
 
 @pytest.mark.parametrize("are_runs_kept", [True, False])
-async def test_a_longer_ledger_takes_no_more_memory(
+async def test_verify_of_a_longer_ledger_takes_no_more_memory(
     scene: Scene, path: Path, monkeypatch: pytest.MonkeyPatch, are_runs_kept: bool
 ) -> None:
     for size in ("_ROWS", "_RUNS"):
@@ -172,7 +174,7 @@ async def test_a_longer_ledger_takes_no_more_memory(
 
 
 async def peak_of_a_look(scene: Scene, path: Path, ticks: int, are_runs_kept: bool) -> int:
-    """How many bytes it takes at most. The first look of all makes what later ones find."""
+    """Return the peak memory of a check. A first check fills the caches."""
     lengthen(path, ticks, are_runs_kept)
     gc.collect()
     tracemalloc.start()
@@ -188,7 +190,7 @@ def key_of(*moment: Any) -> str:
 
 
 def lengthen(path: Path, ticks: int, are_runs_kept: bool) -> None:
-    """Let a schedule have fired each second so many times."""
+    """Write a ledger of that many ticks, one per second."""
     connection = apsw.Connection(str(path))
     connection.create_scalar_function("key_of", key_of, 1)
     connection.execute(
@@ -220,7 +222,7 @@ def lengthen(path: Path, ticks: int, are_runs_kept: bool) -> None:
 
 
 @pytest.mark.parametrize("verb", ["ledgers", "ticks", "tick_keys", "shared_runs", "due"])
-async def test_what_is_settled_while_one_looks_is_no_fault(scene: Scene, verb: str) -> None:
+async def test_verify_ignores_concurrently_decided_ticks(scene: Scene, verb: str) -> None:
     await scene.schedule(every(60))
     await work(scene, 3)
 
@@ -229,7 +231,7 @@ async def test_what_is_settled_while_one_looks_is_no_fault(scene: Scene, verb: s
     assert [found.findings async for found in looking] == [[]]
 
 
-async def test_what_is_removed_while_one_looks_is_no_fault(scene: Scene) -> None:
+async def test_verify_ignores_concurrently_removed_rows(scene: Scene) -> None:
     await scene.schedule(every(60))
     await work(scene, 9)
     ages = iter([8 * MINUTE, 6 * MINUTE])
@@ -242,7 +244,7 @@ async def test_what_is_removed_while_one_looks_is_no_fault(scene: Scene) -> None
     assert [found.findings async for found in looking] == [[]]
 
 
-async def test_a_schedule_that_is_forgotten_while_one_looks_is_no_fault(scene: Scene, path: Path) -> None:
+async def test_verify_ignores_a_concurrently_removed_schedule(scene: Scene, path: Path) -> None:
     forgotten = await scene.schedule(every(60), schedule_id="forgotten")
     await scene.schedule(every(60), schedule_id="other")
     tamper(path, "UPDATE schedules SET wake_at = NULL WHERE uid = ?", forgotten.uid)
@@ -257,7 +259,7 @@ async def test_a_schedule_that_is_forgotten_while_one_looks_is_no_fault(scene: S
     assert found == [("forgotten", []), ("other", [])]
 
 
-async def test_a_schedule_that_is_paused_deleted_or_over_may_sleep(scene: Scene) -> None:
+async def test_verify_accepts_a_paused_deleted_or_ended_schedule_without_wake_time(scene: Scene) -> None:
     await scene.schedule(every(60), schedule_id="paused")
     await scene.schedule(every(60), schedule_id="deleted")
     await scene.schedule(every(60, end_at=later(START, MINUTE)), schedule_id="over")
@@ -271,7 +273,7 @@ async def test_a_schedule_that_is_paused_deleted_or_over_may_sleep(scene: Scene)
 
 
 @pytest.mark.proves("T12")
-async def test_runs_that_retention_took_are_not_missing(scene: Scene) -> None:
+async def test_verify_accepts_runs_removed_by_retention(scene: Scene) -> None:
     await scene.schedule(every(60))
     await work(scene, 8)
 
@@ -281,7 +283,7 @@ async def test_runs_that_retention_took_are_not_missing(scene: Scene) -> None:
     assert (await report(scene)).is_sound
 
 
-async def test_a_run_that_took_long_may_outlive_younger_ones(scene: Scene) -> None:
+async def test_verify_accepts_a_long_run_that_outlives_younger_ones(scene: Scene) -> None:
     await scene.schedule(every(60, overlap=Overlap.ALLOW))
     await scene.fire_after(MINUTE)
     [long_one] = await scene.claim()
@@ -295,7 +297,7 @@ async def test_a_run_that_took_long_may_outlive_younger_ones(scene: Scene) -> No
     assert (await report(scene)).is_sound
 
 
-async def test_each_job_of_a_schedule_keeps_its_own_number_of_runs(scene: Scene) -> None:
+async def test_verify_applies_retention_per_job_of_a_schedule(scene: Scene) -> None:
     await scene.schedule(every(60))
     await work(scene, 2)
     await scene.job("other")
@@ -308,8 +310,8 @@ async def test_each_job_of_a_schedule_keeps_its_own_number_of_runs(scene: Scene)
     assert (await report(scene)).is_sound
 
 
-async def test_a_job_that_leads_a_workflow_for_a_while_keeps_two_numbers_of_runs(scene: Scene) -> None:
-    """Those of the workflow are its executions, and fewer of them are kept."""
+async def test_verify_applies_retention_of_runs_and_executions_to_one_job(scene: Scene) -> None:
+    """Fewer executions than runs are retained."""
     job = await scene.job()
     await scene.schedule(every(60))
     await work(scene, 3)
@@ -323,7 +325,7 @@ async def test_a_job_that_leads_a_workflow_for_a_while_keeps_two_numbers_of_runs
 
 
 class Busy:
-    """A storage on which something happens each time after a verb has looked, or the first few times."""
+    """A storage that does something after a read, each time or the first few times."""
 
     def __init__(self, scene: Scene, verb: str, happens: Callable[[], Awaitable[object]], times: int = 100) -> None:
         self._storage = scene.storage

@@ -1,4 +1,4 @@
-"""What people see of runs, ticks, jobs and workers: public names, aware times, nothing internal."""
+"""Views of runs, ticks, jobs and workers: public names, aware times, nothing internal."""
 
 import json
 from collections.abc import Callable
@@ -43,7 +43,7 @@ AT_START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.proves("R1-18", "R4-72", "T8")
-async def test_a_run_has_every_field_that_is_specified(scene: Scene) -> None:
+async def test_a_run_view_has_every_specified_field(scene: Scene) -> None:
     await scene.schedule(every(60))
     [run_id] = await scene.fire_after(MINUTE)
     scene.clock.advance(SECOND // 2)
@@ -64,7 +64,7 @@ async def test_a_run_has_every_field_that_is_specified(scene: Scene) -> None:
 
 
 @pytest.mark.proves("R4-72")
-async def test_a_retry_lags_behind_the_planned_moment(scene: Scene) -> None:
+async def test_the_lag_of_a_retry_counts_from_the_planned_time(scene: Scene) -> None:
     await scene.job(retry=retries_after(30 * SECOND))
     await scene.schedule(every(60))
     [run_id] = await scene.fire_after(MINUTE)
@@ -80,7 +80,7 @@ async def test_a_retry_lags_behind_the_planned_moment(scene: Scene) -> None:
     assert (view.due_at, view.lag) == (AT_START + timedelta(seconds=90), 30.0)
 
 
-async def test_a_run_that_was_asked_for_lags_behind_its_due_time(scene: Scene) -> None:
+async def test_the_lag_of_a_manual_run_counts_from_its_due_time(scene: Scene) -> None:
     [run_id] = await scene.create(a_run(payload=b"[1]"))
     queued = view_run(await scene.run(run_id))
     scene.clock.advance(3 * SECOND)
@@ -95,7 +95,7 @@ async def test_a_run_that_was_asked_for_lags_behind_its_due_time(scene: Scene) -
 
 
 @pytest.mark.proves("R1-51")
-def test_a_view_of_a_run_holds_nothing_internal() -> None:
+def test_a_run_view_has_no_internal_values() -> None:
     internal = {"token", "tick", "project", "uid", "schedule_uid", "tick_key", "limits", "rank"}
 
     assert internal.isdisjoint(RunView.__struct_fields__)
@@ -113,7 +113,7 @@ async def test_a_view_is_plain_json(scene: Scene) -> None:
     assert (plain["status"], plain["reason"], plain["error_message"]) == ("failed", "exit_code", "exit code 1")
 
 
-async def test_attempts_are_seen_one_by_one(scene: Scene) -> None:
+async def test_attempt_views_are_listed(scene: Scene) -> None:
     claim = await scene.start()
     scene.clock.advance(SECOND)
     await scene.finish(to_retry(claim))
@@ -124,7 +124,7 @@ async def test_attempts_are_seen_one_by_one(scene: Scene) -> None:
     assert (view.started_at, view.exit_code, view.error_message) == (AT_START, 1, "exit code 1")
 
 
-async def test_ticks_are_seen_with_their_run(scene: Scene) -> None:
+async def test_tick_views_have_their_run(scene: Scene) -> None:
     schedule = await scene.schedule(every(60))
     [run_id] = await scene.fire_after(MINUTE)
 
@@ -137,7 +137,7 @@ async def test_ticks_are_seen_with_their_run(scene: Scene) -> None:
 
 
 @pytest.mark.proves("R4-24")
-async def test_a_tick_says_whose_it_is_when_it_was_decided_and_when_its_run_changed(scene: Scene) -> None:
+async def test_a_tick_view_has_schedule_decision_time_and_update_time(scene: Scene) -> None:
     schedule = await scene.schedule(every(60))
     [run_id] = await scene.fire_after(MINUTE)
     scene.clock.advance(SECOND)
@@ -154,7 +154,7 @@ async def test_a_tick_says_whose_it_is_when_it_was_decided_and_when_its_run_chan
     assert (alone.created_at, alone.updated_at) == (decided, decided)
 
 
-async def test_a_job_is_seen_with_what_its_definition_says(scene: Scene) -> None:
+async def test_a_job_view_has_its_definition(scene: Scene) -> None:
     job = await scene.job(spec={"command": "true"}, priority=5, tags=("x",), owner="ops", enabled=False)
 
     view = view_job(job)
@@ -183,7 +183,7 @@ async def test_jobs_are_listed_with_their_latest_run(services: Services, scene: 
     assert [job.id for job in await services.jobs.page(after="idle", limit=1)] == [REPORT]
 
 
-async def test_what_runs_and_what_waits_is_told(services: Services, scene: Scene) -> None:
+async def test_the_overview_has_running_and_queued_runs(services: Services, scene: Scene) -> None:
     first, second = await scene.start(), await scene.start()
     await scene.cancel(first.run_id)
     await scene.create(*some_runs(3))
@@ -199,7 +199,7 @@ async def test_what_runs_and_what_waits_is_told(services: Services, scene: Scene
     assert (worker.name, worker.is_alive, worker.running, worker.slots) == ("standby", True, 2, 10)
 
 
-async def test_what_comes_next_is_told_in_order(services: Services, scene: Scene) -> None:
+async def test_the_overview_has_upcoming_schedules_in_order(services: Services, scene: Scene) -> None:
     for name, seconds in (("slow", 3_600), ("fast", 60), ("off", 30)):
         await scene.schedule(every(seconds, job_id=JobId(name)), schedule_id=name)
     await scene.pause(paused=True, schedule_id=ScheduleId("off"))
@@ -227,7 +227,7 @@ async def test_what_comes_next_is_told_in_order(services: Services, scene: Scene
         (manual(), None),
     ],
 )
-async def test_a_schedule_says_in_words_what_it_does(
+async def test_a_schedule_view_describes_its_cron_expression(
     services: Services, scene: Scene, spec: ScheduleSpec, words: str | None
 ) -> None:
     await scene.schedule(spec)
@@ -238,7 +238,7 @@ async def test_a_schedule_says_in_words_what_it_does(
     assert listed.description == shown.description == as_json(shown)["description"] == words
 
 
-async def test_the_words_and_the_next_moments_of_a_renamed_schedule_agree(services: Services, scene: Scene) -> None:
+async def test_description_and_next_times_of_a_renamed_schedule_agree(services: Services, scene: Scene) -> None:
     await scene.schedule(cron("H 3 * * *", seed="report:default"))
 
     [view] = await services.queries.schedules.listed()
@@ -247,7 +247,7 @@ async def test_the_words_and_the_next_moments_of_a_renamed_schedule_agree(servic
 
 
 @pytest.mark.parametrize("finish", [lost, to_retry])
-async def test_a_run_under_way_does_not_say_how_its_last_attempt_ended(
+async def test_the_view_of_a_running_run_has_no_error_of_its_last_attempt(
     scene: Scene, finish: Callable[[Claim], Finish]
 ) -> None:
     first = await scene.start()
@@ -287,7 +287,7 @@ async def test_the_status_of_a_tick_follows_its_run(services: Services, scene: S
     assert seen == ["queued", "running", "scheduled", "failed"]
 
 
-async def test_a_part_says_of_what_it_is_a_part(scene: Scene) -> None:
+async def test_the_view_of_a_step_run_has_its_parent(scene: Scene) -> None:
     [whole] = await scene.create(a_run())
     [part] = await scene.create(a_run(parent_id=whole, root_id=whole, child_key="load"))
 

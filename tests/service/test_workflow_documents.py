@@ -1,4 +1,4 @@
-"""Workflows that are deployed as documents: with their schedules, all of it or nothing."""
+"""Workflows deployed as documents, with their schedules, all or nothing."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
@@ -27,7 +27,7 @@ Opener = Callable[[Faults], Awaitable[Foliot]]
 
 
 def document(*crons: str, **keys: Any) -> dict[str, Any]:
-    """A workflow with a trigger for each of these expressions, named after its hour."""
+    """Build a document with a trigger for each of these expressions, named after its hour."""
     triggers = [{"type": "schedule_based", "name": f"at{cron.split()[1]}", "cron_expr": cron} for cron in crons]
     return {"id": "etl", "triggers": triggers, "steps": [STEP], **keys}
 
@@ -41,7 +41,7 @@ async def app(services: Services) -> Foliot:
 
 @pytest.fixture
 async def open_another(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Opener]:
-    """An application of another process on the same storage, which meets with trouble."""
+    """Opens an application of another process on the same storage, with faults."""
     opened: list[Foliot] = []
 
     async def open_app(faults: Faults) -> Foliot:
@@ -58,7 +58,7 @@ async def open_another(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Ope
 
 
 async def stored(services: Services) -> tuple[int | None, dict[str, str]]:
-    """The newest version of the workflow, and its schedules."""
+    """Return the newest version of the workflow and its schedules."""
     found = await services.storage.definitions.get_workflows([("etl", None)])
     schedules = await services.storage.definitions.page_schedules(job_id=ETL)
     version = found["etl", None].version if found else None
@@ -77,7 +77,7 @@ async def test_a_schedule_based_trigger_becomes_a_schedule(app: Foliot) -> None:
 
 
 @pytest.mark.proves("R4-32")
-async def test_deploying_again_changes_and_removes_what_the_triggers_say(app: Foliot, services: Services) -> None:
+async def test_deploying_again_changes_and_removes_schedules(app: Foliot, services: Services) -> None:
     await app.workflows.deploy(document("0 3 * * *", "0 4 * * *"))
     before = await services.schedules.record("etl:at3")
 
@@ -87,7 +87,7 @@ async def test_deploying_again_changes_and_removes_what_the_triggers_say(app: Fo
     assert (again.version, (await services.schedules.record("etl:at3")).uid) == (1, before.uid)
 
 
-async def test_deploying_the_same_again_changes_nothing(app: Foliot, services: Services) -> None:
+async def test_deploying_an_equal_document_changes_nothing(app: Foliot, services: Services) -> None:
     await app.workflows.deploy(document("0 3 * * *"))
     events = await services.storage.queries.events(after=0, limit=100)
 
@@ -96,7 +96,7 @@ async def test_deploying_the_same_again_changes_nothing(app: Foliot, services: S
     assert await services.storage.queries.events(after=0, limit=100) == events
 
 
-async def test_what_is_paused_stays_paused_and_what_people_added_stays(app: Foliot, services: Services) -> None:
+async def test_deploying_keeps_paused_and_manually_added_schedules(app: Foliot, services: Services) -> None:
     await app.workflows.deploy(document("0 3 * * *"))
     await app.schedules.pause("etl:at3")
     await app.schedules.upsert("mine", workflow_id="etl", cron="@hourly")
@@ -144,9 +144,7 @@ async def test_a_crash_leaves_a_workflow_with_its_schedules_or_neither(
         {"triggers": [{"type": "schedule_based", "cron_expr": "@daily", "payload": {"x": 1}}]},
     ],
 )
-async def test_one_thing_that_is_wrong_keeps_everything_from_being_stored(
-    app: Foliot, services: Services, keys: dict[str, Any]
-) -> None:
+async def test_an_invalid_document_stores_nothing(app: Foliot, services: Services, keys: dict[str, Any]) -> None:
     with pytest.raises(InvalidDocument):
         await app.workflows.deploy({**document("0 3 * * *"), **keys})
 
@@ -154,7 +152,7 @@ async def test_one_thing_that_is_wrong_keeps_everything_from_being_stored(
     assert await services.storage.definitions.get_jobs([ETL, JobId("etl.extract")]) == {}
 
 
-async def test_a_job_that_was_probably_meant_is_named(app: Foliot, services: Services) -> None:
+async def test_a_document_with_a_missing_job_suggests_a_similar_one(app: Foliot, services: Services) -> None:
     await app.workflows.deploy({**document(), "id": "report"})
 
     with pytest.raises(InvalidDocument) as caught:
@@ -175,14 +173,14 @@ async def owner(services: Services) -> Foliot:
     return app
 
 
-async def test_what_an_application_owns_is_not_taken_from_it(owner: Foliot, services: Services) -> None:
+async def test_a_document_does_not_replace_a_workflow_of_an_application(owner: Foliot, services: Services) -> None:
     with pytest.raises(OwnedElsewhere, match='workflow "etl" is defined in the application'):
         await owner.workflows.deploy(document("0 3 * * *"))
 
     assert await stored(services) == (1, {})
 
 
-async def test_a_schedule_of_something_else_is_not_taken_from_it(app: Foliot, services: Services) -> None:
+async def test_a_document_does_not_take_the_schedule_of_another_job(app: Foliot, services: Services) -> None:
     await app.workflows.deploy({**document(), "id": "other"})
     await app.schedules.upsert("etl:at3", workflow_id="other", cron="@daily")
 
@@ -192,7 +190,7 @@ async def test_a_schedule_of_something_else_is_not_taken_from_it(app: Foliot, se
     assert await stored(services) == (None, {})
 
 
-async def test_a_schedule_that_came_with_a_workflow_is_changed_only_with_it(app: Foliot) -> None:
+async def test_a_schedule_deployed_with_a_workflow_is_changed_only_with_it(app: Foliot) -> None:
     await app.workflows.deploy(document("0 3 * * *"))
 
     with pytest.raises(OwnedElsewhere, match="by the workflow that it is part of"):
@@ -201,7 +199,7 @@ async def test_a_schedule_that_came_with_a_workflow_is_changed_only_with_it(app:
         await app.schedules.upsert("etl:at3", workflow_id="etl", cron="@daily")
 
 
-async def test_a_time_that_has_passed_is_told_and_not_planned(app: Foliot, clock: VirtualClock) -> None:
+async def test_a_document_with_a_time_in_the_past_is_refused(app: Foliot, clock: VirtualClock) -> None:
     once = document(triggers=[{"type": "schedule_based", "name": "once", "at": "2026-01-01T00:00:30Z"}])
     first = await app.workflows.deploy(once)
     clock.advance(MINUTE)
@@ -214,7 +212,7 @@ async def test_a_time_that_has_passed_is_told_and_not_planned(app: Foliot, clock
     assert "will not fire any more" in other.warnings[0]
 
 
-async def test_what_was_deployed_can_be_had_as_a_document_again(app: Foliot, services: Services) -> None:
+async def test_a_deployed_workflow_can_be_exported_as_a_document(app: Foliot, services: Services) -> None:
     steps = [{**STEP, "env": {"TOKEN": "secret"}}, {"name": "ask", "after": "extract", "approve": True}]
     first = await app.workflows.deploy(document("0 3 * * *", steps=steps, user_id="ann"))
     await app.schedules.upsert("mine", workflow_id="etl", cron="@hourly")
@@ -230,9 +228,7 @@ async def test_what_was_deployed_can_be_had_as_a_document_again(app: Foliot, ser
 
 
 @pytest.mark.proves("R4-27", "R4-66")
-async def test_a_deleted_workflow_is_gone_with_its_schedules_and_can_be_started_no_more(
-    app: Foliot, services: Services
-) -> None:
+async def test_a_deleted_workflow_and_its_schedules_cannot_be_started(app: Foliot, services: Services) -> None:
     await app.workflows.deploy(document("0 3 * * *"))
     await app.schedules.upsert("mine", workflow_id="etl", cron="@hourly")
 
@@ -249,7 +245,7 @@ async def test_a_deleted_workflow_is_gone_with_its_schedules_and_can_be_started_
         await app.workflows.start("etl", version=1)
 
 
-async def test_a_workflow_that_is_deployed_again_goes_on_counting(app: Foliot, services: Services) -> None:
+async def test_a_redeployed_workflow_continues_its_version_numbers(app: Foliot, services: Services) -> None:
     await app.workflows.deploy(document("0 3 * * *"))
     await app.workflows.delete("etl")
 
@@ -259,7 +255,7 @@ async def test_a_workflow_that_is_deployed_again_goes_on_counting(app: Foliot, s
     assert await stored(services) == (2, {"etl:at3": "0 3 * * *"})
 
 
-async def test_what_something_else_depends_on_is_not_deleted(app: Foliot, services: Services) -> None:
+async def test_a_workflow_used_by_another_is_not_deleted(app: Foliot, services: Services) -> None:
     own_gate = {"name": "load", "command": "true", "depends_on": "etl.extract"}
     await app.workflows.deploy(document(steps=[STEP, own_gate]))
     await app.workflows.deploy(document(id="other", steps=[{**STEP, "depends_on": "etl.extract"}]))
@@ -277,7 +273,7 @@ async def test_a_workflow_of_an_application_is_not_deleted(owner: Foliot) -> Non
         await owner.workflows.delete("etl")
 
 
-async def test_a_workflow_is_not_deleted_as_if_it_were_a_job(app: Foliot) -> None:
+async def test_a_workflow_is_not_deleted_by_the_job_command(app: Foliot) -> None:
     await app.workflows.deploy(document())
 
     with pytest.raises(InvalidJob, match='"etl" is a workflow') as caught:
@@ -286,7 +282,7 @@ async def test_a_workflow_is_not_deleted_as_if_it_were_a_job(app: Foliot) -> Non
     assert "app.workflows.delete" in caught.value.hint
 
 
-async def test_deleting_a_workflow_takes_edges_to_its_steps_away(app: Foliot, services: Services) -> None:
+async def test_deleting_a_workflow_removes_edges_to_its_steps(app: Foliot, services: Services) -> None:
     await app.workflows.deploy(document())
     await services.jobs.put({JobId("x"): JobSpec(kind="shell", spec={"command": "true"})})
     await app.jobs.add_dependency("x", "etl.extract")

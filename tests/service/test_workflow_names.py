@@ -1,4 +1,4 @@
-"""Workflows and their steps share one space of names: what two of them would bear is refused."""
+"""Workflows and their steps share one namespace: a name that is taken is refused."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -23,7 +23,7 @@ def flow(*steps: str, command: str = "true", **fields: Any) -> WorkflowSpec:
 
 
 async def register(services: Services, **workflows: WorkflowSpec) -> None:
-    """Together; `a_b` is the workflow a.b."""
+    """Register these workflows in one call; `a_b` is the workflow a.b."""
     await services.workflows.put({name.replace("_", "."): spec for name, spec in workflows.items()})
 
 
@@ -36,7 +36,7 @@ async def command_of(services: Services, name: str) -> object:
     ("first", "second"),
     [({"a": flow("b.c")}, {"a_b": flow("c")}), ({"a_b": flow("c")}, {"a": flow("b.c")})],
 )
-async def test_a_step_does_not_become_that_of_another_workflow(
+async def test_a_step_name_of_another_workflow_is_refused(
     services: Services, first: dict[str, WorkflowSpec], second: dict[str, WorkflowSpec]
 ) -> None:
     await register(services, **first)
@@ -58,7 +58,7 @@ async def test_a_step_does_not_become_that_of_another_workflow(
         {"a": WorkflowSpec(steps=(Step(name="b.c", approval=Approval()),)), "a_b": flow("c")},
     ],
 )
-async def test_nor_do_two_that_are_registered_at_once_share_a_name(
+async def test_two_workflows_in_one_call_with_a_shared_step_name_are_refused(
     services: Services, both: dict[str, WorkflowSpec]
 ) -> None:
     with pytest.raises(InvalidWorkflow, match="has the same name as"):
@@ -67,7 +67,7 @@ async def test_nor_do_two_that_are_registered_at_once_share_a_name(
     assert await services.storage.definitions.page_workflows() == []
 
 
-async def test_a_question_has_a_name_as_well(services: Services) -> None:
+async def test_the_name_of_an_approval_step_is_taken(services: Services) -> None:
     await register(services, a=WorkflowSpec(steps=(Step(name="b.c", approval=Approval()),)))
 
     with pytest.raises(
@@ -76,7 +76,7 @@ async def test_a_question_has_a_name_as_well(services: Services) -> None:
         await register(services, a_b=flow("c"))
 
 
-async def test_a_step_of_a_former_version_keeps_its_name(services: Services) -> None:
+async def test_the_name_of_a_step_of_a_former_version_is_taken(services: Services) -> None:
     await register(services, a=flow("b.c"))
     await register(services, a=flow("other"))
 
@@ -84,7 +84,7 @@ async def test_a_step_of_a_former_version_keeps_its_name(services: Services) -> 
         await register(services, a_b=flow("c"))
 
 
-async def test_a_deleted_workflow_gives_its_names_back(services: Services) -> None:
+async def test_names_of_a_deleted_workflow_are_free(services: Services) -> None:
     await register(services, a=flow("b.c"))
     await services.workflows.delete("a")
 
@@ -93,14 +93,14 @@ async def test_a_deleted_workflow_gives_its_names_back(services: Services) -> No
     assert await command_of(services, "a.b.c") == "other"
 
 
-async def test_a_file_is_refused_the_name_of_what_somebody_has_deployed(services: Services) -> None:
+async def test_a_file_with_the_step_name_of_a_deployed_workflow_is_refused(services: Services) -> None:
     await register(services, a=flow("b.c"))
 
     with pytest.raises(InvalidInput, match=r'"a\.b\.c"'):
         await services.deployer.apply(Declared(workflows={"a.b": flow("c", source="file")}))
 
 
-async def test_names_that_only_begin_alike_are_no_twins(services: Services) -> None:
+async def test_step_names_with_a_common_prefix_do_not_conflict(services: Services) -> None:
     await register(services, a=flow("b", "c.d"), a_c=flow("e"), ab=flow("c"))
 
     await register(services, a=flow("b", "c.d", "c.f"))
@@ -108,7 +108,7 @@ async def test_names_that_only_begin_alike_are_no_twins(services: Services) -> N
     assert {version.version for version in await services.storage.definitions.page_workflows()} == {1, 2}
 
 
-async def test_a_step_that_names_the_job_of_another_step_bears_no_name(services: Services) -> None:
+async def test_a_step_that_uses_a_job_takes_no_name(services: Services) -> None:
     await register(services, a=flow("b.c"))
 
     await register(services, a_b=WorkflowSpec(steps=(Step(name="c", job=JobId("a.b.c")),)))
@@ -116,8 +116,8 @@ async def test_a_step_that_names_the_job_of_another_step_bears_no_name(services:
     assert len(await services.storage.definitions.page_workflows()) == 2
 
 
-async def test_what_two_bear_already_can_be_changed_and_taken_away(services: Services) -> None:
-    """A database from before they were refused."""
+async def test_workflows_that_already_share_a_name_can_be_changed_and_deleted(services: Services) -> None:
+    """The database is from before such names were refused."""
     await services.storage.definitions.put_workflows({"a": flow("b.c"), "a.b": flow("c")})
 
     await register(services, a_b=flow("c", command="other"))
@@ -126,7 +126,7 @@ async def test_what_two_bear_already_can_be_changed_and_taken_away(services: Ser
     assert (await services.workflows.record("a.b")).version == 3
 
 
-def test_the_names_that_a_workflow_bears() -> None:
+def test_the_names_of_a_workflow_and_its_steps() -> None:
     steps = (Step(name="x", definition=TRUE), Step(name="y.z", approval=Approval()), Step(name="w", job=JobId("job")))
 
     assert job_names("a.b", WorkflowSpec(steps=steps)) == {
@@ -146,7 +146,7 @@ async def app(services: Services) -> AsyncIterator[Foliot]:
     await app.close()
 
 
-async def test_a_document_is_refused_as_well(app: Foliot, services: Services) -> None:
+async def test_a_document_with_a_taken_step_name_is_refused(app: Foliot, services: Services) -> None:
     await app.workflows.deploy({"id": "a.b", "steps": [{"name": "c", "command": "one"}]})
 
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""What is of a kind that nobody meant is refused in words, where it is given, and nothing is stored."""
+"""Values of the wrong type are refused with a clear error, and nothing is stored."""
 
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -18,7 +18,7 @@ HALF = "\ud800"
 
 
 class Nowhere(tzinfo):
-    """A zone that does not know its own offset."""
+    """A time zone without an offset."""
 
     def utcoffset(self, moment: datetime | None) -> None:
         return None
@@ -30,7 +30,7 @@ class Nowhere(tzinfo):
 
 
 class Silent:
-    """Something that cannot be shown."""
+    """A value whose repr raises."""
 
     def __repr__(self) -> str:
         raise RuntimeError("no")
@@ -38,7 +38,7 @@ class Silent:
 
 A_HUGE = pytest.param(HUGE, id="huge")
 AN_UNPRINTABLE = pytest.param(1 << 20_000, id="unprintable")
-"""So large that Python refuses to write it down."""
+"""A number too large to be converted to text."""
 A_LONG = pytest.param(LONG, id="long")
 
 
@@ -56,7 +56,7 @@ async def app(tmp_path: Path) -> AsyncIterator[Foliot]:
 
 
 async def refused(asked: Any) -> InvalidInput:
-    """The error of a call, which says what to do and is fit to be printed."""
+    """Return the error of a call, and check that it has a hint and can be printed."""
     with pytest.raises(InvalidInput) as caught:
         await asked
     assert caught.value.hint
@@ -68,7 +68,7 @@ async def refused(asked: Any) -> InvalidInput:
 
 
 @pytest.mark.parametrize("source", [5, "app", "file", None])
-async def test_nobody_says_who_owns_a_schedule(app: Foliot, source: Any) -> None:
+async def test_the_owner_of_a_schedule_cannot_be_given(app: Foliot, source: Any) -> None:
     error = await refused(app.schedules.upsert("t", job_id="report", cron="@daily", source=source))  # type: ignore[call-arg]
 
     assert error.message == "option 'source' does not exist"
@@ -77,7 +77,7 @@ async def test_nobody_says_who_owns_a_schedule(app: Foliot, source: Any) -> None
         await app.schedules.get("t")
 
 
-def test_nobody_says_it_in_code_either() -> None:
+def test_the_owner_of_a_declared_schedule_cannot_be_given() -> None:
     with pytest.raises(InvalidSchedule, match="'source' does not exist"):
         Foliot().schedule("t", "report", every=60, source="api")  # type: ignore[call-arg]
 
@@ -90,7 +90,7 @@ RUN_NUMBERS += ["max_concurrent", "concurrency_limit", "max_lost"]
 
 @pytest.mark.parametrize("number", [A_HUGE, AN_UNPRINTABLE])
 @pytest.mark.parametrize("option", [*RUN_NUMBERS, "delay"])
-async def test_a_run_with_a_number_out_of_all_bounds_is_refused(app: Foliot, option: str, number: Any) -> None:
+async def test_a_run_with_a_number_out_of_range_is_refused(app: Foliot, option: str, number: Any) -> None:
     error = await refused(app.enqueue("report", **{option: number}))
 
     assert option in error.message
@@ -98,7 +98,7 @@ async def test_a_run_with_a_number_out_of_all_bounds_is_refused(app: Foliot, opt
 
 
 @pytest.mark.parametrize("option", [*RUN_NUMBERS, "window_sec"])
-def test_so_is_a_job(option: str) -> None:
+def test_a_job_with_a_number_out_of_range_is_refused(option: str) -> None:
     gate: dict[str, Any] = {"depends_on": "other"} if option == "window_sec" else {}
 
     with pytest.raises(InvalidInput, match=option):
@@ -106,7 +106,7 @@ def test_so_is_a_job(option: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["version", "interval", "jitter_ms", "catchup_max_age_sec"])
-async def test_so_is_a_schedule(app: Foliot, field: str) -> None:
+async def test_a_schedule_with_a_number_out_of_range_is_refused(app: Foliot, field: str) -> None:
     rule: dict[str, Any] = {} if field == "interval" else {"cron_expr": "@daily"}
 
     error = await refused(app.schedules.upsert("t", job_id="report", **{**rule, field: HUGE}))
@@ -116,12 +116,12 @@ async def test_so_is_a_schedule(app: Foliot, field: str) -> None:
         app.schedule("t", "report", every=HUGE)
 
 
-async def test_so_is_patience(app: Foliot) -> None:
+async def test_a_wait_timeout_out_of_range_is_refused(app: Foliot) -> None:
     assert "timeout" in (await refused(app.jobs.wait("report", timeout=HUGE))).message
 
 
 @pytest.mark.parametrize("number", [A_HUGE, AN_UNPRINTABLE])
-async def test_so_is_a_workflow(app: Foliot, number: int) -> None:
+async def test_a_workflow_with_a_number_out_of_range_is_refused(app: Foliot, number: int) -> None:
     document = {"id": "etl", "timeout_sec": number, "steps": [{"name": "a", "command": "true"}]}
 
     await refused(app.workflows.deploy(document))
@@ -131,7 +131,7 @@ async def test_so_is_a_workflow(app: Foliot, number: int) -> None:
 
 
 @pytest.mark.parametrize("paused", [None, "no", 0, 1, "", A_LONG, Silent()])
-async def test_to_pause_is_true_or_false(app: Foliot, paused: Any) -> None:
+async def test_paused_must_be_a_boolean(app: Foliot, paused: Any) -> None:
     await app.workflows.deploy({"id": "etl", "steps": [{"name": "a", "command": "true"}]})
     await app.schedules.pause("s")
 
@@ -148,7 +148,7 @@ async def test_to_pause_is_true_or_false(app: Foliot, paused: Any) -> None:
 
 
 @pytest.mark.parametrize("manual", ["no", 1, []])
-async def test_whether_only_people_fire_is_true_or_false(app: Foliot, manual: Any) -> None:
+async def test_manual_must_be_a_boolean(app: Foliot, manual: Any) -> None:
     error = await refused(app.schedules.upsert("t", job_id="report", manual=manual))
 
     assert error.field == "manual"
@@ -160,14 +160,14 @@ NOT_GIVEN: dict[str, Any] = dict.fromkeys(["queue", "priority", "concurrency_lim
 NOT_GIVEN |= dict.fromkeys(["retries", "retry_delay", "retry_factor", "retry_cap", "retry_jitter", "retry_delays"])
 
 
-async def test_an_option_that_is_none_is_not_given(app: Foliot) -> None:
+async def test_an_option_that_is_none_counts_as_omitted(app: Foliot) -> None:
     run_id = await app.enqueue("report", **NOT_GIVEN)
 
     run = await (await app.open()).runs.record(run_id)
     assert (run.priority, await (await app.open()).storage.queries.overrides(run.id)) == (7, None)
 
 
-async def test_a_job_whose_options_are_none_is_as_it_would_be_without(tmp_path: Path) -> None:
+async def test_a_job_with_options_of_none_equals_one_without(tmp_path: Path) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     app.job(id="a", description=None, **NOT_GIVEN)(lambda: None)
     app.job(id="b")(lambda: None)
@@ -179,7 +179,7 @@ async def test_a_job_whose_options_are_none_is_as_it_would_be_without(tmp_path: 
 
 
 @pytest.mark.parametrize("description", [5, b"x", [], datetime(2026, 1, 1)])
-def test_a_description_is_text(description: Any) -> None:
+def test_a_description_must_be_text(description: Any) -> None:
     with pytest.raises(InvalidJob, match="description must be text"):
         Foliot().job(id="z", description=description)(lambda: None)
 
@@ -188,20 +188,20 @@ def test_a_description_is_text(description: Any) -> None:
 
 
 @pytest.mark.parametrize("payloads", [None, "abc", b"abc", {"a": 1}, 5])
-async def test_many_payloads_are_not_one(app: Foliot, payloads: Any) -> None:
+async def test_a_single_payload_is_refused_by_enqueue_many(app: Foliot, payloads: Any) -> None:
     error = await refused(app.enqueue_many("report", payloads))
 
     assert "enqueue" in error.hint
     assert await app.runs.page() == []
 
 
-async def test_payloads_may_come_one_by_one(app: Foliot) -> None:
+async def test_payloads_may_be_an_iterator(app: Foliot) -> None:
     await app.enqueue_many("report", ({"day": day} for day in ("mon", "tue")))
 
     assert [run.input_payload for run in await app.runs.page()] == [{"day": "tue"}, {"day": "mon"}]
 
 
-async def test_many_runs_may_be_for_later(app: Foliot) -> None:
+async def test_enqueue_many_accepts_a_later_time(app: Foliot) -> None:
     await app.enqueue_many("report", [1, 2], run_at=datetime(2100, 1, 1, tzinfo=UTC))
     await app.enqueue_many("report", [3], delay=timedelta(days=1))
 
@@ -209,7 +209,7 @@ async def test_many_runs_may_be_for_later(app: Foliot) -> None:
 
 
 @pytest.mark.parametrize("option", [{"dedupe_key": "k"}, {"dedupe": "active"}])
-async def test_a_key_for_one_run_is_not_one_for_many(app: Foliot, option: dict[str, Any]) -> None:
+async def test_enqueue_many_refuses_a_dedupe_key(app: Foliot, option: dict[str, Any]) -> None:
     error = await refused(app.enqueue_many("report", [1, 2], **option))
 
     assert "enqueue" in error.hint
@@ -226,38 +226,38 @@ BY_SCHEDULE = [f"schedules.{verb}" for verb in ("get", "delete", "pause", "resum
 
 
 @pytest.mark.parametrize("wrong", [5, b"x", [], {}, {1}, object(), Silent(), timedelta(0), 1 << 70])
-async def test_an_id_is_text(app: Foliot, wrong: Any) -> None:
+async def test_an_id_must_be_text(app: Foliot, wrong: Any) -> None:
     for verb in (*BY_RUN, *BY_JOB, *BY_EXECUTION, *BY_WORKFLOW, *BY_SCHEDULE):
         assert "must be text" in (await refused(attrgetter(verb)(app)(wrong))).message
 
 
-async def test_none_is_no_id(app: Foliot) -> None:
+async def test_an_id_of_none_is_refused(app: Foliot) -> None:
     for verb in (*BY_RUN, *BY_JOB, *BY_EXECUTION, *BY_SCHEDULE):
         await refused(attrgetter(verb)(app)(None))
 
 
 @pytest.mark.parametrize("verb", ["mark_step", "approve", "reject", "pause_step"])
-async def test_the_id_of_what_has_a_step_is_text(app: Foliot, verb: str) -> None:
+async def test_the_ids_of_a_workflow_and_execution_must_be_text(app: Foliot, verb: str) -> None:
     await refused(getattr(app.workflows, verb)([], "a"))
     await refused(getattr(app.workflows, verb)("etl", []))
 
 
-async def test_what_is_printed_is_asked_for_by_text(app: Foliot) -> None:
+async def test_the_run_id_of_a_log_must_be_text(app: Foliot) -> None:
     with pytest.raises(InvalidInput, match="run_id must be text"):
         await anext(app.runs.follow(5))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("after", [timedelta(0), 1 << 70, [], b"x"])
-async def test_a_page_of_jobs_begins_after_text(app: Foliot, after: Any) -> None:
+async def test_the_after_of_a_page_of_jobs_must_be_text(app: Foliot, after: Any) -> None:
     assert "after must be text" in (await refused(app.jobs.page(after=after))).message
 
 
 @pytest.mark.parametrize("job", [5, None, [], [LONG], Silent()])
-async def test_a_job_is_named_by_its_id_or_its_function(app: Foliot, job: Any) -> None:
+async def test_a_job_is_given_by_its_id_or_its_function(app: Foliot, job: Any) -> None:
     await refused(app.enqueue(job))
 
 
-async def test_an_execution_that_is_not_there_is_missed_with_a_hint(app: Foliot) -> None:
+async def test_a_missing_execution_raises_with_a_hint(app: Foliot) -> None:
     with pytest.raises(NotFound, match="foliot workflows active"):
         await app.workflows.rerun("nope")
 
@@ -274,7 +274,7 @@ DECLARATIONS: list[tuple[Callable[[Foliot, Any], object], str]] = [
 
 @pytest.mark.parametrize("wrong", [5, None, {}, {"a"}, b"x", object()])
 @pytest.mark.parametrize(("declare", "field"), DECLARATIONS)
-def test_what_is_declared_with_something_else_than_text_is_refused(
+def test_a_declared_field_that_is_not_text_is_refused(
     declare: Callable[[Foliot, Any], object], field: str, wrong: Any
 ) -> None:
     with pytest.raises(InvalidInput, match=f"{field} must be text"):
@@ -282,13 +282,13 @@ def test_what_is_declared_with_something_else_than_text_is_refused(
 
 
 @pytest.mark.parametrize("wrong", [5, b"x", object()])
-def test_the_id_of_a_function_is_text(wrong: Any) -> None:
+def test_the_id_of_a_function_must_be_text(wrong: Any) -> None:
     with pytest.raises(InvalidJob, match="id must be text"):
         Foliot().job(id=wrong)(lambda: None)
 
 
 @pytest.mark.parametrize("field", ["env", "umask", "limits", "kill_after", "output_cap", "output"])
-def test_half_a_character_is_in_no_field_of_a_process(field: str) -> None:
+def test_a_lone_surrogate_in_a_process_field_is_refused(field: str) -> None:
     with pytest.raises(InvalidJob, match=field) as caught:
         Foliot().shell("z", "true", **{field: HALF})  # type: ignore[arg-type]
 
@@ -296,7 +296,7 @@ def test_half_a_character_is_in_no_field_of_a_process(field: str) -> None:
 
 
 @pytest.mark.parametrize("storage", [5, None, b"sqlite:///x.db", []])
-async def test_a_storage_is_named_by_text(storage: Any) -> None:
+async def test_the_storage_url_must_be_text(storage: Any) -> None:
     assert "storage must be text" in (await refused(Foliot(storage).open())).message
 
 
@@ -304,7 +304,7 @@ async def test_a_storage_is_named_by_text(storage: Any) -> None:
 
 
 @pytest.mark.parametrize("key", [HALF, "a\0b"])
-async def test_a_key_that_not_every_database_can_hold_is_refused_by_name(app: Foliot, key: str) -> None:
+async def test_a_concurrency_key_that_cannot_be_stored_is_refused(app: Foliot, key: str) -> None:
     error = await refused(app.enqueue("report", concurrency_key=key))
 
     assert error.field == "concurrency_key"
@@ -315,7 +315,7 @@ async def test_a_key_that_not_every_database_can_hold_is_refused_by_name(app: Fo
 # -- moments
 
 
-async def test_a_zone_without_an_offset_is_none(app: Foliot) -> None:
+async def test_a_time_zone_without_an_offset_is_refused(app: Foliot) -> None:
     lost = datetime(2100, 1, 1, tzinfo=Nowhere())
 
     for asked in (app.enqueue("report", run_at=lost), app.schedules.upsert("t", job_id="report", at=lost)):
@@ -342,18 +342,18 @@ ECHOES: list[Ask] = [
 
 @pytest.mark.parametrize("wrong", [A_LONG, Silent(), [LONG]])
 @pytest.mark.parametrize("ask", ECHOES)
-async def test_a_wrong_value_is_shown_in_part_or_not_at_all(app: Foliot, ask: Ask, wrong: Any) -> None:
+async def test_an_invalid_value_is_shortened_in_the_error(app: Foliot, ask: Ask, wrong: Any) -> None:
     await refused(ask(app, wrong))
 
 
-def test_nor_is_a_long_one_of_a_process() -> None:
+def test_a_long_invalid_process_field_is_shortened_in_the_error() -> None:
     with pytest.raises(InvalidJob, match=r"output 'x+' does not exist") as caught:
         Foliot().shell("z", "true", output=LONG)  # type: ignore[arg-type]
 
     assert len(str(caught.value)) < 2_000
 
 
-async def test_a_key_of_a_payload_is_shown_in_part(app: Foliot) -> None:
+async def test_a_long_payload_key_is_shortened_in_the_error(app: Foliot) -> None:
     await refused(app.enqueue("report", {(LONG,): 1}))
 
 
@@ -361,7 +361,7 @@ async def test_a_key_of_a_payload_is_shown_in_part(app: Foliot) -> None:
 
 
 @pytest.mark.parametrize("span", [5, None, "1h", timedelta(-1), timedelta.max])
-async def test_time_passes_by_a_length_of_time(span: Any) -> None:
+async def test_an_inline_engine_advances_by_a_timedelta(span: Any) -> None:
     async with InlineEngine(Foliot()) as engine:
         before = engine.clock.now()
 

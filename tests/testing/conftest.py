@@ -1,4 +1,4 @@
-"""What tests of the checkers share."""
+"""Fixtures of the tests of the checkers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Storages that answer otherwise than they should."""
+"""Storages that return wrong results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ Distort = Callable[[str, Callable[[Any], Any]], None]
 
 
 def distorting(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Distort:
-    """From now on a verb of the storage answers otherwise than it should."""
+    """Make a verb of the storage return a changed result."""
 
     def plant(verb: str, change: Callable[[Any], Any]) -> None:
         port, _, name = verb.partition(".")

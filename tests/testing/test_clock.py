@@ -1,4 +1,4 @@
-"""The virtual clock moves when it is told to, and wakes its waiters in order."""
+"""The virtual clock moves only when it is advanced, and wakes its waiters in order."""
 
 import asyncio
 
@@ -18,11 +18,11 @@ class TestVirtualClock(ClockContract):
     pass
 
 
-def test_it_starts_with_the_year(clock: VirtualClock) -> None:
+def test_the_virtual_clock_starts_with_the_year(clock: VirtualClock) -> None:
     assert to_iso(clock.now()) == "2026-01-01T00:00:00Z"
 
 
-def test_advancing_moves_both_hands(clock: VirtualClock) -> None:
+def test_advancing_moves_now_and_elapsed(clock: VirtualClock) -> None:
     elapsed = clock.elapsed()
 
     assert clock.advance(MINUTE) == clock.now() == START + MINUTE
@@ -37,7 +37,7 @@ def test_a_step_moves_only_the_wall_clock(clock: VirtualClock, span: int) -> Non
     assert (clock.elapsed(), clock.boot_id) == (elapsed, boot_id)
 
 
-def test_a_reboot_begins_to_count_anew_under_another_name(clock: VirtualClock) -> None:
+def test_a_reboot_resets_elapsed_and_changes_the_boot_id(clock: VirtualClock) -> None:
     now, boot_id = clock.now(), clock.boot_id
 
     clock.reboot()
@@ -49,12 +49,12 @@ def test_a_reboot_begins_to_count_anew_under_another_name(clock: VirtualClock) -
     assert clock.elapsed() == SECOND
 
 
-def test_time_does_not_pass_backwards(clock: VirtualClock) -> None:
+def test_advancing_by_a_negative_span_is_refused(clock: VirtualClock) -> None:
     with pytest.raises(ValueError, match="backwards"):
         clock.advance(-1)
 
 
-def test_it_can_be_advanced_to_a_moment(clock: VirtualClock) -> None:
+def test_the_virtual_clock_can_be_advanced_to_an_instant(clock: VirtualClock) -> None:
     clock.advance_to(clock.now())
     assert clock.advance_to(START) == START
 
@@ -71,7 +71,7 @@ async def test_a_wait_ends_when_time_reaches_its_end_and_not_before(clock: Virtu
     assert clock.waiting == 0
 
 
-async def test_waiters_wake_in_the_order_of_their_moments(clock: VirtualClock) -> None:
+async def test_waiters_wake_in_the_order_of_their_times(clock: VirtualClock) -> None:
     woken: list[int] = []
 
     async def sleep(span: int) -> None:
@@ -86,7 +86,7 @@ async def test_waiters_wake_in_the_order_of_their_moments(clock: VirtualClock) -
     assert woken == [10, 10, 20, 30]
 
 
-async def test_a_step_and_a_reboot_wake_nobody(clock: VirtualClock) -> None:
+async def test_a_step_and_a_reboot_wake_no_waiter(clock: VirtualClock) -> None:
     wait = await waiting(clock, MINUTE)
 
     clock.step(HOUR)
@@ -98,7 +98,7 @@ async def test_a_step_and_a_reboot_wake_nobody(clock: VirtualClock) -> None:
     await wait
 
 
-async def test_it_tells_who_waits_and_until_when(clock: VirtualClock) -> None:
+async def test_the_virtual_clock_has_the_number_of_waiters_and_the_next_alarm(clock: VirtualClock) -> None:
     assert (clock.waiting, clock.next_alarm) == (0, None)
     waits = [await waiting(clock, span) for span in (MINUTE, SECOND)]
 
@@ -121,7 +121,7 @@ async def test_an_event_ends_the_wait_and_its_alarm(clock: VirtualClock) -> None
     clock.advance(HOUR)
 
 
-async def test_a_wait_that_is_cancelled_leaves_nothing_behind(clock: VirtualClock) -> None:
+async def test_a_cancelled_wait_leaves_no_alarm(clock: VirtualClock) -> None:
     wait = await waiting(clock, MINUTE)
 
     wait.cancel()
@@ -137,6 +137,6 @@ async def waiting(clock: VirtualClock, span: Millis) -> "asyncio.Task[None]":
 
 
 async def settle() -> None:
-    """Let everybody who can go on do so."""
+    """Run all ready tasks."""
     for _ in range(5):
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""The suites in the hands of somebody who writes an adapter elsewhere."""
+"""The conformance suite in another project."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ class TestJobs(storage.JobContract): pass
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """A project with tests of its own, and an installation that says what ours says of itself."""
+    """A project with its own tests and an installed Foliot."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
     installed = tmp_path / "site" / "foliot_as_declared-0.dist-info"
     installed.mkdir(parents=True)
@@ -31,7 +31,7 @@ def elsewhere(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_an_outsider_need_not_declare_our_mark(elsewhere: Path) -> None:
+def test_a_project_outside_need_not_declare_the_proves_mark(elsewhere: Path) -> None:
     places = os.pathsep.join([str(elsewhere / "site"), str(ROOT / "src")])
     options = ["--strict-markers", "-Werror::pytest.PytestUnknownMarkWarning", "--collect-only", "-q"]
 
@@ -46,5 +46,5 @@ def test_an_outsider_need_not_declare_our_mark(elsewhere: Path) -> None:
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "TestRuns::test_a_run_comes_back_as_it_was_created" in done.stdout
+    assert "TestRuns::test_a_run_is_read_as_it_was_created" in done.stdout
     assert "UnknownMark" not in done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""The integrity checker finds what is planted, and nothing in a sound storage."""
+"""The invariant checks find each injected fault, and none in a sound storage."""
 
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -18,21 +18,21 @@ from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, Ti
 from foliot.ports.queries import ScheduleLedger
 from foliot.testing.builders import every, failed, retention, succeeded, to_retry
 from foliot.testing.clock import START, VirtualClock
-from foliot.testing.conformance.storage.passages import begun, opened, settle, the_end
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import claim_child, final_settlement, opened, settle
 from foliot.testing.invariants import (
-    Book,
-    Passage,
-    check_book,
+    LedgerRows,
+    RunHistory,
+    check_history,
     check_invariants,
     check_launches,
     check_leases,
+    check_ledger,
     check_ledger_slowly,
     check_overlap,
-    check_passage,
     compare_with_oracle,
-    read_books,
-    read_passages,
+    read_histories,
+    read_ledgers,
 )
 from tests.testing.spoiling import Distort
 
@@ -53,7 +53,7 @@ def grid(spec: ScheduleSpec, after: Instant, until: Instant) -> Iterator[Instant
 
 
 async def a_busy_hour(scene: Scene) -> None:
-    """Ticks of all kinds, an edit, a pause, and runs that ended in several ways or have not ended."""
+    """Create ticks of all kinds, an edit, a pause, and runs with all outcomes."""
     await scene.schedule(every(60, overlap=Overlap.QUEUE, catchup=Catchup.ONCE))
     await scene.fire_after(10 * MINUTE + 30 * SECOND)
     await scene.finish(*(to_retry(claim) for claim in await scene.claim()))
@@ -108,12 +108,12 @@ SPOILED_ROWS: dict[str, tuple[str, Spoil]] = {
 
 @pytest.mark.proves("T1", "T2", "T3", "T4")
 @pytest.mark.parametrize("name", SPOILED_ROWS)
-async def test_a_spoiled_ledger_is_found(scene: Scene, name: str) -> None:
+async def test_a_corrupt_ledger_is_found(scene: Scene, name: str) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
     invariant, spoil = SPOILED_ROWS[name]
 
-    faults = list(check_book(book._replace(ticks=spoil(list(book.ticks)))))
+    faults = list(check_ledger(book._replace(ticks=spoil(list(book.ticks)))))
 
     assert any(fault.startswith(invariant) for fault in faults)
 
@@ -124,7 +124,7 @@ async def test_a_watermark_that_ran_ahead_is_found(scene: Scene) -> None:
     book = await book_of(scene)
     ahead = replace(book.ledger.schedule, settled_until=later(book.ledger.schedule.settled_until, HOUR))
 
-    faults = list(check_book(with_ledger(book, schedule=ahead)))
+    faults = list(check_ledger(with_ledger(book, schedule=ahead)))
 
     assert any(fault.startswith("T2/T3") and "missing" in fault for fault in faults)
     assert any(fault.startswith("T5") for fault in faults)
@@ -136,7 +136,7 @@ async def test_a_deleted_schedule_with_planned_ticks_is_found(scene: Scene) -> N
     book = await book_of(scene)
     planned = (PlannedTick(book.ledger.schedule.settled_until, scene.now, 2),)
 
-    faults = list(check_book(with_ledger(book, deleted_at=scene.now, planned=planned)))
+    faults = list(check_ledger(with_ledger(book, deleted_at=scene.now, planned=planned)))
 
     assert any(fault.startswith("T15") for fault in faults)
 
@@ -145,7 +145,7 @@ async def test_a_deleted_schedule_with_planned_ticks_is_found(scene: Scene) -> N
 async def test_a_tick_without_its_run_and_a_run_without_its_tick_are_found(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
-    runs = {passage.run.id: passage.run for passage in await passages_of(scene)}
+    runs = {history.run.id: history.run for history in await histories_of(scene)}
     ran = next(tick for tick in book.ticks if tick.outcome is TickOutcome.RAN)
     assert ran.run_id is not None
 
@@ -158,10 +158,10 @@ async def test_a_tick_without_its_run_and_a_run_without_its_tick_are_found(scene
 
 
 @pytest.mark.proves("T4")
-async def test_a_run_that_two_ticks_name_and_one_that_was_made_for_another_are_found(scene: Scene) -> None:
+async def test_a_run_of_two_ticks_and_a_run_of_another_tick_are_found(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
-    runs = {passage.run.id: passage.run for passage in await passages_of(scene)}
+    runs = {history.run.id: history.run for history in await histories_of(scene)}
     first, second = [tick for tick in book.ticks if tick.run_id is not None][:2]
     assert first.run_id is not None
     shared = [tick._replace(run_id=first.run_id) if tick is second else tick for tick in book.ticks]
@@ -169,7 +169,7 @@ async def test_a_run_that_two_ticks_name_and_one_that_was_made_for_another_are_f
     faults = list(check_launches([book._replace(ticks=shared)], runs, is_pruned=False))
 
     assert {fault[:2] for fault in faults} == {"T4"}
-    assert any(f"its run {first.run_id} says it was made for" in fault for fault in faults)
+    assert any(f"its run {first.run_id} was created for" in fault for fault in faults)
     assert any(f"run {first.run_id}: 2 ticks" in fault for fault in faults)
 
 
@@ -184,33 +184,33 @@ SPOILED_RUNS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.mark.proves("S2", "S3")
 @pytest.mark.parametrize("name", SPOILED_RUNS)
-async def test_a_spoiled_run_is_found(scene: Scene, name: str) -> None:
+async def test_a_corrupt_run_is_found(scene: Scene, name: str) -> None:
     claim = await scene.start()
     await scene.finish(succeeded(claim))
-    [passage] = await passages_of(scene)
+    [history] = await histories_of(scene)
     invariant, changes = SPOILED_RUNS[name]
-    spoiled = passage._replace(run=passage.run._replace(**changes))
+    spoiled = history._replace(run=history.run._replace(**changes))
 
-    assert list(check_passage(passage, scene.now)) == []
-    assert any(fault.startswith(invariant) for fault in check_passage(spoiled, scene.now))
+    assert list(check_history(history, scene.now)) == []
+    assert any(fault.startswith(invariant) for fault in check_history(spoiled, scene.now))
 
 
 @pytest.mark.proves("S3", "L2")
 async def test_attempts_that_do_not_follow_each_other_are_found(scene: Scene) -> None:
     await scene.finish(to_retry(await scene.start()))
     await scene.finish(*(succeeded(claim) for claim in await scene.claim()))
-    [passage] = await passages_of(scene)
-    first, second = passage.attempts
-    doubled = passage._replace(attempts=[first, second._replace(number=1)])
-    backwards = passage._replace(attempts=[first, second._replace(token=Token(first.token - 1))])
+    [history] = await histories_of(scene)
+    first, second = history.attempts
+    doubled = history._replace(attempts=[first, second._replace(number=1)])
+    backwards = history._replace(attempts=[first, second._replace(token=Token(first.token - 1))])
 
-    repeated = passage._replace(attempts=[first, second._replace(token=first.token)])
-    reversed_time = passage._replace(attempts=[first, second._replace(started_at=later(scene.now, 1))])
+    repeated = history._replace(attempts=[first, second._replace(token=first.token)])
+    reversed_time = history._replace(attempts=[first, second._replace(started_at=later(scene.now, 1))])
 
-    assert [fault[:2] for fault in check_passage(doubled, scene.now)] == ["S3"]
-    assert [fault[:2] for fault in check_passage(backwards, scene.now)] == ["L2"]
-    assert [fault[:2] for fault in check_passage(repeated, scene.now)] == ["L2"]
-    assert [fault[:2] for fault in check_passage(reversed_time, scene.now)] == ["S2"]
+    assert [fault[:2] for fault in check_history(doubled, scene.now)] == ["S3"]
+    assert [fault[:2] for fault in check_history(backwards, scene.now)] == ["L2"]
+    assert [fault[:2] for fault in check_history(repeated, scene.now)] == ["L2"]
+    assert [fault[:2] for fault in check_history(reversed_time, scene.now)] == ["S2"]
 
 
 @pytest.mark.proves("L1", "T10")
@@ -229,7 +229,7 @@ async def test_two_leases_with_one_token_and_two_runs_of_one_schedule_are_found(
 
 
 @pytest.mark.proves("S4")
-async def test_an_end_that_no_event_tells_is_found(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_end_without_an_event_is_found(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     claim = await scene.start()
     await scene.finish(succeeded(claim))
     page = scene.storage.queries.page_runs
@@ -246,7 +246,7 @@ def with_status(status: Status, **fields: Any) -> Callable[[Any], Any]:
     return lambda runs: [run._replace(status=status, **fields) for run in runs]
 
 
-PLANTED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
+INJECTED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "a ledger without its rows": ("T2/T3", "queries.ticks", lambda rows: rows[1:]),
     "a tick without its run": ("T4", "queries.page_runs", lambda runs: [run for run in runs if run.tick is None]),
     "attempts nobody recorded": ("S3", "queries.attempts", lambda attempts: []),
@@ -261,10 +261,10 @@ def told_twice(event: Any) -> Any:
 
 
 @pytest.mark.proves("M1")
-@pytest.mark.parametrize("name", PLANTED)
-async def test_whatever_is_planted_in_a_whole_storage_is_found(scene: Scene, distort: Distort, name: str) -> None:
+@pytest.mark.parametrize("name", INJECTED)
+async def test_each_injected_fault_in_a_storage_is_found(scene: Scene, distort: Distort, name: str) -> None:
     await a_busy_hour(scene)
-    invariant, verb, change = PLANTED[name]
+    invariant, verb, change = INJECTED[name]
     distort(verb, change)
 
     faults = await check_invariants(scene.storage, now=scene.now)
@@ -278,8 +278,8 @@ async def test_whatever_is_planted_in_a_whole_storage_is_found(scene: Scene, dis
 @pytest.mark.proves("D2", "D5", "D6")
 async def test_a_sound_execution_has_no_faults(scene: Scene) -> None:
     execution = await opened(scene)
-    await scene.finish(succeeded(await begun(scene, execution)))
-    await settle(scene, the_end(await opened(scene)))
+    await scene.finish(succeeded(await claim_child(scene, execution)))
+    await settle(scene, final_settlement(await opened(scene)))
 
     assert await check_invariants(scene.storage, now=scene.now) == []
 
@@ -310,10 +310,10 @@ def silent(event: Any) -> Any:
 
 @pytest.mark.proves("D2", "D5", "D6")
 @pytest.mark.parametrize("name", PLANTED_IN_EXECUTIONS)
-async def test_a_spoiled_execution_is_found(scene: Scene, distort: Distort, name: str) -> None:
+async def test_a_corrupt_execution_is_found(scene: Scene, distort: Distort, name: str) -> None:
     execution = await opened(scene)
-    await scene.finish(succeeded(await begun(scene, execution)))
-    await settle(scene, the_end(await opened(scene)))
+    await scene.finish(succeeded(await claim_child(scene, execution)))
+    await settle(scene, final_settlement(await opened(scene)))
     fault, verb, change = PLANTED_IN_EXECUTIONS[name]
     distort(verb, change)
 
@@ -323,7 +323,7 @@ async def test_a_spoiled_execution_is_found(scene: Scene, distort: Distort, name
 
 
 @pytest.mark.proves("T2", "T3")
-async def test_the_oracle_finds_what_is_missing_and_what_is_one_too_many(scene: Scene) -> None:
+async def test_the_oracle_finds_missing_and_surplus_ticks(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
     shorter = book._replace(ticks=book.ticks[:-1])
@@ -335,7 +335,7 @@ async def test_the_oracle_finds_what_is_missing_and_what_is_one_too_many(scene: 
 
 
 @pytest.mark.proves("T2")
-async def test_the_oracle_does_not_take_the_word_of_a_range_that_counts_wrongly(scene: Scene) -> None:
+async def test_the_oracle_finds_a_range_with_a_wrong_count(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
     gap = next(tick for tick in book.ticks if tick.count > 1)
@@ -346,15 +346,15 @@ async def test_the_oracle_does_not_take_the_word_of_a_range_that_counts_wrongly(
     assert [fault[:2] for fault in faults] == ["T2"] * gap.count
 
 
-async def book_of(scene: Scene) -> Book:
-    [book] = [book async for book in read_books(scene.storage)]
+async def book_of(scene: Scene) -> LedgerRows:
+    [book] = [book async for book in read_ledgers(scene.storage)]
     return book
 
 
-async def passages_of(scene: Scene) -> list[Passage]:
-    return [passage async for passage in read_passages(scene.storage)]
+async def histories_of(scene: Scene) -> list[RunHistory]:
+    return [history async for history in read_histories(scene.storage)]
 
 
-def with_ledger(book: Book, **changes: Any) -> Book:
+def with_ledger(book: LedgerRows, **changes: Any) -> LedgerRows:
     ledger: ScheduleLedger = book.ledger._replace(**changes)
     return book._replace(ledger=ledger)

@@ -1,4 +1,4 @@
-"""Files that nobody will miss are made in memory, where that is possible."""
+"""Temporary files are created in memory if possible."""
 
 import os
 from pathlib import Path
@@ -8,19 +8,19 @@ import pytest
 from foliot.testing.memory import directory_in_memory
 
 
-def test_a_directory_with_room_is_taken(tmp_path: Path) -> None:
+def test_a_memory_directory_with_room_is_used(tmp_path: Path) -> None:
     assert directory_in_memory(tmp_path, room=1) == tmp_path
 
 
-def test_one_that_is_too_small_is_not(tmp_path: Path) -> None:
+def test_a_directory_that_is_too_small_is_not_used(tmp_path: Path) -> None:
     assert directory_in_memory(tmp_path, room=1 << 60) is None
 
 
-def test_nor_is_one_that_does_not_exist(tmp_path: Path) -> None:
+def test_a_missing_memory_directory_is_not_used(tmp_path: Path) -> None:
     assert directory_in_memory(tmp_path / "memory", room=1) is None
 
 
-def test_nor_one_in_which_no_program_may_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_memory_directory_without_execution_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = os.statvfs(tmp_path)
     without = os.statvfs_result((*found[:8], found.f_flag | os.ST_NOEXEC, found.f_namemax))
     monkeypatch.setattr("os.statvfs", lambda _: without)

@@ -1,4 +1,4 @@
-"""Planted trouble ends tasks without a word; any other error is told."""
+"""Injected errors end tasks silently; any other error is reported to the event loop."""
 
 import asyncio
 import gc
@@ -11,26 +11,26 @@ import pytest
 from foliot.domain.ids import RunId
 from foliot.ports.storage import Storage
 from foliot.testing.simulation.faults import Crash, Hiccup
-from foliot.testing.simulation.turnstile import Hush, Turnstile, gated
+from foliot.testing.simulation.turnstile import Turnstile, VerbPause, with_turnstile
 
-STORES = ("ledger", "work", "trees", "admission", "orders", "definitions", "upkeep")
+PORTS = ("ledger", "work", "trees", "admission", "orders", "definitions", "upkeep")
 
 
-def troubled(error: BaseException) -> Storage:
-    """A storage whose runs cannot be read."""
+def failing_storage(error: BaseException) -> Storage:
+    """Return a storage whose runs cannot be read."""
 
-    async def get(run_ids: object) -> None:
+    async def get_runs(run_ids: object) -> None:
         raise error
 
-    parts: dict[str, Any] = dict.fromkeys((*STORES, "signal", "close"))
-    storage = cast(Storage, SimpleNamespace(**parts, queries=SimpleNamespace(get_runs=get)))
-    return gated(storage, Turnstile(Hush()), trees=lambda store: store)
+    parts: dict[str, Any] = dict.fromkeys((*PORTS, "signal", "close"))
+    storage = cast(Storage, SimpleNamespace(**parts, queries=SimpleNamespace(get_runs=get_runs)))
+    return with_turnstile(storage, Turnstile(VerbPause()), trees=lambda store: store)
 
 
-async def complaints_of(work: Callable[[], Awaitable[object]]) -> list[BaseException]:
-    """What the loop is told about a task that nobody waits for."""
-    told: list[BaseException] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["exception"]))
+async def unhandled_errors(work: Callable[[], Awaitable[object]]) -> list[BaseException]:
+    """Return the errors that the event loop reports about a task that is not awaited."""
+    errors: list[BaseException] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context["exception"]))
 
     async def body() -> None:
         await work()
@@ -40,25 +40,25 @@ async def complaints_of(work: Callable[[], Awaitable[object]]) -> list[BaseExcep
     del task
     await asyncio.sleep(0)
     gc.collect()
-    return told
+    return errors
 
 
-@pytest.mark.parametrize("trouble", [Crash(), Hiccup("the disk is away")])
-async def test_planted_trouble_is_retrieved(trouble: BaseException) -> None:
-    storage = troubled(trouble)
+@pytest.mark.parametrize("error", [Crash(), Hiccup("the disk is away")])
+async def test_an_injected_error_of_a_task_is_retrieved(error: BaseException) -> None:
+    storage = failing_storage(error)
 
-    assert await complaints_of(lambda: storage.queries.get_runs([RunId("x")])) == []
-
-
-async def test_trouble_that_nobody_planted_is_told() -> None:
-    unforeseen = RuntimeError("nobody planted this")
-    storage = troubled(unforeseen)
-
-    assert await complaints_of(lambda: storage.queries.get_runs([RunId("x")])) == [unforeseen]
+    assert await unhandled_errors(lambda: storage.queries.get_runs([RunId("x")])) == []
 
 
-async def test_so_is_what_planted_trouble_leads_to() -> None:
-    storage, consequence = troubled(Hiccup("the disk is away")), RuntimeError("a handler that is wrong")
+async def test_an_error_that_was_not_injected_is_reported() -> None:
+    unexpected = RuntimeError("not injected")
+    storage = failing_storage(unexpected)
+
+    assert await unhandled_errors(lambda: storage.queries.get_runs([RunId("x")])) == [unexpected]
+
+
+async def test_an_error_caused_by_an_injected_one_is_reported() -> None:
+    storage, consequence = failing_storage(Hiccup("the disk is away")), RuntimeError("a handler that is wrong")
 
     async def mishandle() -> None:
         try:
@@ -66,4 +66,4 @@ async def test_so_is_what_planted_trouble_leads_to() -> None:
         except Hiccup:
             raise consequence from None
 
-    assert await complaints_of(mishandle) == [consequence]
+    assert await unhandled_errors(mishandle) == [consequence]

@@ -1,4 +1,4 @@
-"""The watch of a simulated cluster speaks up when something is planted, and only then."""
+"""The watch of a simulated cluster finds each injected fault, and none in a sound history."""
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -22,18 +22,18 @@ from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
-from foliot.testing.conformance.storage.passages import (
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import (
     ETL,
-    a_part,
+    a_child,
     a_settlement,
     an_opening,
-    begun,
-    part_of,
+    child_of,
+    claim_child,
     settle,
     unsettled,
 )
-from foliot.testing.conformance.storage.scene import Scene
-from foliot.testing.simulation.broken import Broken
+from foliot.testing.invariants import Violation
 from foliot.testing.simulation.execution_watch import faults_of
 from foliot.testing.simulation.watch import Watch
 from tests.testing.spoiling import Distort
@@ -72,17 +72,17 @@ def watch(scene: Scene) -> Watch:
 
 
 async def started(scene: Scene, watch: Watch, run: NewRun | None = None) -> Claim:
-    """A run that has just been leased; the watch has seen it before that."""
+    """Return a run that was leased after the last check of the watch."""
     [run_id] = await scene.create(run or a_run())
-    await watch.look()
+    await watch.check()
     [claim] = await scene.claim(only=[run_id])
     return claim
 
 
 async def under_way(scene: Scene, watch: Watch) -> Tree:
-    """An execution that has just been opened."""
+    """Return an execution that has just been opened."""
     opening = an_opening(await started(scene, watch, a_run(job_id=ETL)))
-    await watch.look()
+    await watch.check()
     assert await scene.storage.trees.open([opening], at=scene.now) == []
     return opening.tree
 
@@ -91,143 +91,143 @@ def each_run(**changes: Any) -> Callable[[Any], Any]:
     return lambda runs: {run_id: run._replace(**changes) for run_id, run in runs.items()}
 
 
-async def test_nothing_is_said_about_a_sound_story(scene: Scene, watch: Watch) -> None:
+async def test_the_watch_accepts_a_sound_history(scene: Scene, watch: Watch) -> None:
     await scene.schedule(every(60, overlap=Overlap.QUEUE))
-    await watch.look()
+    await watch.check()
     await scene.fire_after(MINUTE)
-    await watch.look()
+    await watch.check()
     await scene.finish(*[to_retry(claim) for claim in await scene.claim()])
-    await watch.look()
+    await watch.check()
     await scene.finish(*[succeeded(claim, b'{"attempt": 2, "execution": null}') for claim in await scene.claim()])
 
-    await watch.look()
-    await watch.audit()
+    await watch.check()
+    await watch.check_ledgers()
 
     assert watch.unfinished == []
 
 
 @pytest.mark.proves("S1")
-async def test_a_move_that_does_not_exist_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_an_invalid_move(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.create(a_run())
-    await watch.look()
+    await watch.check()
     distort("queries.get_runs", each_run(status=Status.CANCELLING))
 
-    with pytest.raises(Broken, match=r"S1 .* went from queued to cancelling"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"S1 .* went from queued to cancelling"):
+        await watch.check()
 
 
 @pytest.mark.proves("S1")
-async def test_a_run_that_is_gone_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_a_missing_run(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.create(a_run())
     distort("queries.get_runs", lambda runs: {})
 
-    with pytest.raises(Broken, match=r"S1 .* is gone"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"S1 .* is gone"):
+        await watch.check()
 
 
 @pytest.mark.proves("S3")
 @pytest.mark.parametrize("attempt", [-1, 3])
-async def test_attempts_that_jump_are_noticed(scene: Scene, watch: Watch, distort: Distort, attempt: int) -> None:
+async def test_the_watch_finds_attempts_that_jump(scene: Scene, watch: Watch, distort: Distort, attempt: int) -> None:
     await started(scene, watch)
-    await watch.look()
+    await watch.check()
     distort("queries.get_runs", each_run(attempt=attempt))
 
-    with pytest.raises(Broken, match=r"S3 .* went from attempt 1"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"S3 .* went from attempt 1"):
+        await watch.check()
 
 
 @pytest.mark.proves("S3")
-async def test_more_attempts_than_the_job_allows_are_noticed(scene: Scene, watch: Watch) -> None:
+async def test_the_watch_finds_too_many_attempts(scene: Scene, watch: Watch) -> None:
     await scene.create(a_run())
     for _ in range(5):
         await scene.finish(*[to_retry(claim) for claim in await scene.claim()])
-        await watch.look()
+        await watch.check()
     await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
 
-    with pytest.raises(Broken, match=r"S3 .* took 6 attempts"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"S3 .* took 6 attempts"):
+        await watch.check()
 
 
 @pytest.mark.proves("S4")
-async def test_a_second_end_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_a_second_end(scene: Scene, watch: Watch, distort: Distort) -> None:
     claim = await scene.start()
     await scene.finish(succeeded(claim))
-    await watch.look()
+    await watch.check()
     again = Event(1_000_000, scene.now, EventKind.RUNS_ENDED, [[claim.run_id, "failed", None]])
     distort("queries.events", lambda events: [*events, again])
 
-    with pytest.raises(Broken, match=r"S4 .* ended as success, and then as failed"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"S4 .* ended as success, and then as failed"):
+        await watch.check()
 
 
 @pytest.mark.proves("S4")
-async def test_an_end_that_is_told_otherwise_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_an_end_event_with_another_status(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.finish(succeeded(await scene.start()))
     distort("queries.get_runs", each_run(status=Status.FAILED))
 
-    with pytest.raises(Broken, match=r"S4 .* is failed, and events say success"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"S4 .* is failed, and events say success"):
+        await watch.check()
 
 
 @pytest.mark.proves("S10")
-async def test_the_output_of_another_attempt_is_noticed(scene: Scene, watch: Watch) -> None:
+async def test_the_watch_finds_the_output_of_another_attempt(scene: Scene, watch: Watch) -> None:
     await scene.create(a_run())
     await scene.finish(*[to_retry(claim) for claim in await scene.claim()])
-    await watch.look()
+    await watch.check()
     await scene.finish(*[succeeded(claim, OUTPUT) for claim in await scene.claim()])
 
-    with pytest.raises(Broken, match=r"S10 .* attempt 2 with the output of 1"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"S10 .* attempt 2 with the output of 1"):
+        await watch.check()
 
 
 @pytest.mark.proves("L1")
-async def test_a_lease_of_a_worker_that_is_not_alive_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_a_lease_of_a_dead_worker(scene: Scene, watch: Watch, distort: Distort) -> None:
     await started(scene, watch)
     distort("admission.workers", lambda states: [state._replace(is_alive=False) for state in states])
 
-    with pytest.raises(Broken, match=r"L1 .* which is not alive"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"L1 .* which is not alive"):
+        await watch.check()
 
 
 @pytest.mark.proves("L2")
-async def test_a_token_that_does_not_rise_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_a_token_that_does_not_rise(scene: Scene, watch: Watch, distort: Distort) -> None:
     first = await started(scene, watch)
-    await watch.look()
+    await watch.check()
     await started(scene, watch)
     distort("queries.get_runs", each_run(token=Token(first.token)))
 
-    with pytest.raises(Broken, match=r"L2 tokens"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"L2 tokens"):
+        await watch.check()
 
 
 @pytest.mark.proves("L10")
 @pytest.mark.parametrize(("job_id", "most"), [(REPORT, 2), (KEYED, 1)])
-async def test_more_at_once_than_a_limit_allows_is_noticed(
+async def test_the_watch_finds_more_runs_than_a_limit_allows(
     scene: Scene, watch: Watch, job_id: JobId, most: int
 ) -> None:
     for _ in range(most):
         await started(scene, watch, a_run(job_id=job_id))
-        await watch.look()
+        await watch.check()
     await started(scene, watch, a_run(job_id=job_id))
 
-    with pytest.raises(Broken, match=r"L10"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"L10"):
+        await watch.check()
 
 
 @pytest.mark.proves("T10")
-async def test_two_runs_of_a_schedule_that_forbids_it_are_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_forbidden_overlap(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.schedule(every(60, overlap=Overlap.ALLOW))
     for _ in range(2):
         await scene.fire_after(MINUTE)
-    await watch.look()
+    await watch.check()
     await scene.claim()
     distort(
         "definitions.page_schedules",
         lambda page: [replace(one, revision=forbidding(one.revision)) for one in page],
     )
 
-    with pytest.raises(Broken, match=r"T10 2 runs"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"T10 2 runs"):
+        await watch.check()
 
 
 def forbidding(revision: Any) -> Any:
@@ -235,24 +235,24 @@ def forbidding(revision: Any) -> Any:
 
 
 @pytest.mark.proves("T1")
-async def test_a_moment_that_is_decided_twice_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_a_tick_decided_twice(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.schedule(every(60))
     await scene.fire_after(MINUTE)
-    [told] = [event for event in await watch.look() if event.kind is EventKind.TICKS_SETTLED]
+    [told] = [event for event in await watch.check() if event.kind is EventKind.TICKS_SETTLED]
     distort("queries.events", lambda events: [*events, told._replace(seq=1_000_000)])
 
-    with pytest.raises(Broken, match=r"T1 .* has been decided before"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"T1 .* has been decided before"):
+        await watch.check()
 
 
 @pytest.mark.proves("O2")
-async def test_events_that_come_again_are_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_repeated_events(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.create(a_run())
-    [*_, told] = await watch.look()
+    [*_, told] = await watch.check()
     distort("queries.events", lambda events: [told])
 
-    with pytest.raises(Broken, match=r"O2"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"O2"):
+        await watch.check()
 
 
 @pytest.mark.proves("T5", "T6")
@@ -265,85 +265,85 @@ async def test_events_that_come_again_are_noticed(scene: Scene, watch: Watch, di
         (lambda one: replace(one, settled_until=later(one.next_run_at, 1)), "T5"),
     ],
 )
-async def test_a_watermark_that_goes_where_it_must_not_is_noticed(
+async def test_the_watch_finds_an_invalid_watermark(
     scene: Scene, watch: Watch, distort: Distort, change: Callable[[Any], Any], invariant: str
 ) -> None:
     await scene.schedule(every(60))
     await scene.fire_after(MINUTE)
-    await watch.look()
+    await watch.check()
     distort("definitions.page_schedules", lambda page: [change(one) for one in page])
 
-    with pytest.raises(Broken, match=invariant):
-        await watch.look()
+    with pytest.raises(Violation, match=invariant):
+        await watch.check()
 
 
 @pytest.mark.proves("T2")
-async def test_a_ledger_that_lacks_a_row_is_noticed_by_the_audit(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_a_ledger_without_a_row(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.schedule(every(60))
     await scene.fire_after(MINUTE)
-    await watch.audit()
+    await watch.check_ledgers()
     distort("queries.ticks", lambda ticks: ticks[1:])
 
-    with pytest.raises(Broken, match=r"T2"):
-        await watch.audit()
+    with pytest.raises(Violation, match=r"T2"):
+        await watch.check_ledgers()
 
 
 # -- executions
 
 
-async def test_nothing_is_said_about_a_sound_execution(scene: Scene, watch: Watch) -> None:
+async def test_the_watch_accepts_a_sound_execution(scene: Scene, watch: Watch) -> None:
     execution = await under_way(scene, watch)
-    await watch.look()
-    extract = await begun(scene, execution)
-    await watch.look()
+    await watch.check()
+    extract = await claim_child(scene, execution)
+    await watch.check()
     await scene.finish(succeeded(extract))
 
-    await watch.look()
+    await watch.check()
 
 
 @pytest.mark.proves("D6")
-async def test_a_step_that_ended_without_a_note_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_an_ended_step_without_a_note(scene: Scene, watch: Watch, distort: Distort) -> None:
     execution = await under_way(scene, watch)
-    await watch.look()
-    await scene.finish(succeeded(await begun(scene, execution)))
+    await watch.check()
+    await scene.finish(succeeded(await claim_child(scene, execution)))
     distort("trees.unsettled", lambda found: found._replace(trees=[]))
 
-    with pytest.raises(Broken, match=r"D6 .* nobody will hear of it"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"D6 .* without a note"):
+        await watch.check()
 
 
 @pytest.mark.proves("D2")
-async def test_a_count_of_open_steps_that_is_wrong_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_a_wrong_count_of_open_steps(scene: Scene, watch: Watch, distort: Distort) -> None:
     await under_way(scene, watch)
     distort(
         "queries.get_executions", lambda found: {run_id: one._replace(unresolved=1) for run_id, one in found.items()}
     )
 
-    with pytest.raises(Broken, match=r"D2 .* 1 unresolved"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"D2 .* 1 unresolved"):
+        await watch.check()
 
 
 @pytest.mark.proves("D2")
-async def test_a_result_that_changes_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+async def test_the_watch_finds_a_changed_result(scene: Scene, watch: Watch, distort: Distort) -> None:
     execution = await under_way(scene, watch)
-    await watch.look()
-    run_id = await part_of(scene, execution)
-    await scene.finish(succeeded(await begun(scene, execution)))
-    await watch.look()
+    await watch.check()
+    run_id = await child_of(scene, execution)
+    await scene.finish(succeeded(await claim_child(scene, execution)))
+    await watch.check()
     [waiting] = await unsettled(scene)
     done = {"extract": StepState(0, result=Result.SUCCESS, run_id=run_id)}
-    load = a_part(execution.run_id, "load")
+    load = a_child(execution.run_id, "load")
     started = {**done, "load": StepState(0, run_id=load.id)}
     await settle(scene, a_settlement(waiting.tree, notes=[run_id], changed=started, runs={"load": load}))
-    await watch.look()
+    await watch.check()
     distort(
         "queries.get_executions",
         lambda found: {one: known._replace(state=known.state + 1) for one, known in found.items()},
     )
     distort("trees.steps", lambda steps: [with_result(step, Result.FAILURE) for step in steps])
 
-    with pytest.raises(Broken, match=r"D2 .* was success and is failure"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"D2 .* was success and is failure"):
+        await watch.check()
 
 
 def with_result(step: StepRecord, result: Result) -> StepRecord:
@@ -351,35 +351,33 @@ def with_result(step: StepRecord, result: Result) -> StepRecord:
 
 
 @pytest.mark.proves("D7")
-async def test_an_execution_of_another_version_than_it_began_with_is_noticed(
-    scene: Scene, watch: Watch, distort: Distort
-) -> None:
+async def test_the_watch_finds_an_execution_of_another_version(scene: Scene, watch: Watch, distort: Distort) -> None:
     await under_way(scene, watch)
     distort("queries.get_executions", lambda found: {run_id: one._replace(version=2) for run_id, one in found.items()})
 
-    with pytest.raises(Broken, match=r"D7"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"D7"):
+        await watch.check()
 
 
 @pytest.mark.proves("D6")
-async def test_a_second_run_of_a_step_is_noticed(scene: Scene, watch: Watch) -> None:
+async def test_the_watch_finds_a_second_run_of_a_step(scene: Scene, watch: Watch) -> None:
     execution = await under_way(scene, watch)
-    await watch.look()
-    await scene.create(a_part(execution.run_id, "extract"))
+    await watch.check()
+    await scene.create(a_child(execution.run_id, "extract"))
 
-    with pytest.raises(Broken, match=r"D6 step extract .* has the runs"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"D6 step extract .* has the runs"):
+        await watch.check()
 
 
 @pytest.mark.proves("D9")
-async def test_a_run_that_says_it_belongs_to_another_execution_is_noticed(scene: Scene, watch: Watch) -> None:
+async def test_the_watch_finds_a_run_of_another_execution(scene: Scene, watch: Watch) -> None:
     execution = await under_way(scene, watch)
-    await watch.look()
-    claim = await begun(scene, execution)
+    await watch.check()
+    claim = await claim_child(scene, execution)
     await scene.finish(succeeded(claim, b'{"attempt": 1, "execution": "another", "told": {"execution": "another"}}'))
 
-    with pytest.raises(Broken, match=r"D9"):
-        await watch.look()
+    with pytest.raises(Violation, match=r"D9"):
+        await watch.check()
 
 
 PARENTS = [("extract", frozenset({Condition.SUCCESS}))]
@@ -406,7 +404,7 @@ RUN = RunId("run")
         (None, StepState(1, result=Result.SKIPPED, reason="cancelled"), None, None),
     ],
 )
-def test_a_step_that_does_not_fit_its_parents_is_noticed(
+def test_the_watch_finds_a_step_that_does_not_fit_its_parents(
     parent: Result | None, state: StepState, status: Status | None, invariant: str | None
 ) -> None:
     steps = {"extract": StepRecord("extract", StepState(0, result=parent))}

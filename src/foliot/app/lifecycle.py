@@ -192,7 +192,7 @@ class Application(Registry):
     async def node(self, settings: Settings | None = None, policy: RunnerPolicy = UNRESTRICTED) -> Node:
         """Return a node, the scheduler and worker of this process, that is not yet started."""
         chosen = settings or Settings(label=node_label())
-        runners = build_runners(self._functions, self.launcher, chosen.slots, policy)
+        runners = build_runners(self._functions, self.launcher, chosen.slots, policy, echo=chosen.echo)
         services = await self.open()
         node = build_node(services, runners, chosen, self._launcher, self.listeners.listen(services.workflows))
         self._nodes.add(node)

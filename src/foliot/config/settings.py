@@ -41,6 +41,8 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     """The event loop. `auto`: uvloop where it is installed."""
     log_format: LogFormat = "auto"
     log_level: LogLevel = "info"
+    echo: bool = False
+    """Whether the process prints what functions that run in it print and log."""
     host: str = "127.0.0.1"
     port: int = 7070
     admin_token: str = ""

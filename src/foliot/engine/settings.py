@@ -49,6 +49,8 @@ class Settings:
     poll: Millis = SECOND
     drain: Millis = DRAIN
     retention: Retention = RETENTION
+    echo: bool = False
+    """Whether functions in this process print to its own streams as well as to the logs of their runs."""
 
     @property
     def is_scheduler(self) -> bool:

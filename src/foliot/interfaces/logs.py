@@ -10,6 +10,8 @@ from foliot.interfaces.line_writer import LineWriter
 
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _STANDARD_ERROR: Final = 2
+_RUN: Final = "foliot_run"
+_NAMES: Final = {_RUN: "run"}
 _DROPPED_HINT: Final = "standard error was not read fast enough, or could not be written"
 
 
@@ -39,14 +41,21 @@ class TextFormatter(logging.Formatter):
 
 
 class LineHandler(logging.Handler):
-    """Writes each event as a line, without waiting for the reader."""
+    """Writes each event as a line, without waiting for the reader.
 
-    def __init__(self, formatter: logging.Formatter, descriptor: int, encoding: str) -> None:
+    Records of functions that run in this process are in the logs of their runs (they have `foliot_run`); they are
+    written here only if `echo` is set.
+    """
+
+    def __init__(self, formatter: logging.Formatter, descriptor: int, encoding: str, *, echo: bool = False) -> None:
         super().__init__()
+        self._echo = echo
         self.setFormatter(formatter)
         self.lines = LineWriter(descriptor, self._dropped_line, encoding=encoding)
 
     def emit(self, record: logging.LogRecord) -> None:
+        if hasattr(record, _RUN) and not self._echo:
+            return
         try:
             self.lines.put(self.format(record))
         except Exception:
@@ -65,21 +74,25 @@ class LineHandler(logging.Handler):
         return self.format(logging.makeLogRecord({**named, **facts}))
 
 
-def configure_logging(style: str, level: str) -> LineWriter:
+def configure_logging(style: str, level: str, *, echo: bool = False) -> LineWriter:
     """Log to standard error: as JSON, as text, or (auto) as text if it is a terminal.
 
-    Return the writer, which can write other lines between those of the log.
+    `level` is that of the server. The root logger passes on `info` in any case, for the logs of runs. Return the
+    writer, which can write other lines between those of the log.
     """
     is_text = style == "text" or (style == "auto" and sys.stderr.isatty())
     formatter = TextFormatter() if is_text else JsonFormatter()
-    handler = LineHandler(formatter, _STANDARD_ERROR, sys.stderr.encoding)
-    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    handler = LineHandler(formatter, _STANDARD_ERROR, sys.stderr.encoding, echo=echo)
+    handler.setLevel(level.upper())
+    logging.basicConfig(handlers=[handler], level=min(handler.level, logging.INFO), force=True)
+    # So that `isEnabledFor` is False for events of Foliot that no handler writes.
+    logging.getLogger("foliot").setLevel(handler.level if handler.level > logging.INFO else logging.NOTSET)
     return handler.lines
 
 
 def run_output_of(record: logging.LogRecord) -> dict[str, Any]:
     """Return the extra values of an event."""
-    return {name: value for name, value in vars(record).items() if name not in _STANDARD}
+    return {_NAMES.get(name, name): value for name, value in vars(record).items() if name not in _STANDARD}
 
 
 def _shown(value: Any) -> str:

@@ -59,7 +59,7 @@ class Admission(Protocol):
         """
         ...
 
-    async def sights(
+    async def dependency_states(
         self, job_ids: Collection[JobId], *, after: Instant, until: Instant
     ) -> dict[JobId, DependencyState]:
         """Return for each job its latest end in (after, until] if it is watched, and whether a run is expected at

@@ -1,6 +1,6 @@
-"""Things as tests need them: say what the case is about, the rest is filled in.
+"""Builders of domain values for tests, with defaults for everything that a test does not set.
 
-Ids rise in the order in which they are asked for and hold no randomness.
+Ids are consecutive and not random.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from foliot.ports.upkeep import Retention
 from foliot.testing.clock import START
 
 REPORT: Final = JobId("report")
-"""The job of whoever did not ask for a particular one."""
+"""The default job."""
 NIGHTLY: Final = ScheduleId("nightly")
 LEASE: Final = Millis(60_000)
 
@@ -47,24 +47,24 @@ def a_run_id() -> RunId:
 
 
 def a_job_spec(**fields: Any) -> JobSpec:
-    """A shell job whose runs are tried again at once, and often; any field of `JobSpec` or `Options` may be given."""
+    """Build a shell job with many immediate retries; any field of `JobSpec` or `Options` may be given."""
     own = {name: fields.pop(name) for name in list(fields) if name in JobSpec.__struct_fields__}
     return JobSpec(**{"kind": "shell", "options": Options(**{"retry": retries_after(0), **fields}), **own})
 
 
 def retries_after(delay: Millis | int) -> Retry:
-    """Tried again after `delay`, as often as a case may need."""
+    """Build a retry policy with `delay` and more retries than any test needs."""
     return Retry(retries=1_000, base=Millis(delay), factor=1.0, cap=Millis(max(delay, 0)))
 
 
 def a_job(job_id: str = REPORT, **fields: Any) -> Job:
-    """A job as it is stored."""
+    """Build a stored job."""
     spec = a_job_spec(**fields)
     return Job(id=JobId(job_id), project=DEFAULT_PROJECT, spec=spec, revision=1, created_at=START, updated_at=START)
 
 
 def a_run(*, due_at: Instant | int = START, retry_delay: Millis | int = 0, **fields: Any) -> NewRun:
-    """A run that is due at once, and tried again after `retry_delay`; any field of `NewRun`, or of `Options`, may be
+    """Build a run that is due immediately and retried after `retry_delay`; any field of `NewRun` or `Options` may be
     given."""
     own = {name: fields.pop(name) for name in list(fields) if name in NewRun.__struct_fields__}
     known = {"id": a_run_id(), "job_id": REPORT, "due_at": due_at, "options": Options(**fields)}
@@ -79,7 +79,7 @@ def some_runs(how_many: int, **fields: Any) -> list[NewRun]:
 
 
 def a_schedule(spec: ScheduleSpec | None = None, *, schedule_id: str = NIGHTLY, uid: str | None = None) -> NewSchedule:
-    """A schedule to be put, with a uid of its own."""
+    """Build a schedule to put, with a new uid."""
     return NewSchedule(ScheduleUid(uid or an_id()), ScheduleId(schedule_id), spec or every(60))
 
 
@@ -100,7 +100,7 @@ def manual(**fields: Any) -> ScheduleSpec:
 
 
 def a_due_schedule(spec: ScheduleSpec, *, since: Instant = START, **fields: Any) -> DueSchedule:
-    """A schedule that has been settled up to `since`, where its only revision was opened."""
+    """Build a due schedule whose only revision was opened at `since`, with all earlier ticks decided."""
     known: dict[str, Any] = {
         "uid": ScheduleUid("uid-of-nightly"),
         "id": NIGHTLY,
@@ -130,13 +130,13 @@ def a_tick(
     reason: TickReason = TickReason.OVERLAP,
     **fields: Any,
 ) -> TickRecord:
-    """One row of a ledger, for one moment unless `until` and `count` say otherwise."""
+    """Build a ledger row for one tick, or for a range if `until` and `count` are given."""
     known: dict[str, Any] = {"until": scheduled_for, "count": 1, "fire_at": scheduled_for, "revision": 1}
     return TickRecord(scheduled_for, outcome=outcome, reason=reason, **{**known, **fields})
 
 
 def tick_of(schedule: NewSchedule, scheduled_for: Instant) -> Tick:
-    """What a run says about the moment it was made for."""
+    """Build the reference of a run to its tick."""
     return Tick(schedule.uid, schedule.id, scheduled_for, tick_key(schedule.id, scheduled_for))
 
 
@@ -148,7 +148,7 @@ def a_worker(name: str = "worker", *, queues: Sequence[str] = ("default",), slot
 
 
 def a_claim(**fields: Any) -> Claim:
-    """A lease that nobody granted."""
+    """Build a claim that no storage granted."""
     known: dict[str, Any] = {
         "run_id": a_run_id(),
         "token": Token(999_999_999),
@@ -178,7 +178,7 @@ def succeeded(claim: Claim, output: bytes | None = None) -> Finish:
 
 
 def failed(claim: Claim, error: str = "exit code 1") -> Finish:
-    """The attempt failed, and another one cannot end differently."""
+    """Build a failure that is not retryable."""
     return a_finish(claim, Failure(error, Reason.EXIT_CODE, 1, retryable=False))
 
 
@@ -187,12 +187,12 @@ def cancelled(claim: Claim) -> Finish:
 
 
 def to_retry(claim: Claim, error: str = "exit code 1") -> Finish:
-    """The attempt failed; the run is tried again, as `a_run` and `a_job_spec` say."""
+    """Build a retryable failure; `a_run` and `a_job_spec` have retries."""
     return a_finish(claim, Failure(error, Reason.EXIT_CODE, 1))
 
 
 def lost(claim: Claim) -> Finish:
-    """The worker vanished."""
+    """Build the outcome of an attempt whose worker vanished."""
     return a_finish(claim, Lost())
 
 
@@ -208,6 +208,6 @@ def a_chunk(claim: Claim, seq: int = 0, data: bytes = b"hello\n", stream: Stream
 
 
 def retention(**fields: Millis | int) -> Retention:
-    """Keep everything for ever, but for what is named."""
+    """Build a retention without limits, except the given ones."""
     forever: dict[str, Any] = dict.fromkeys(Retention._fields)
     return Retention(**{**forever, **fields})

@@ -1,4 +1,4 @@
-"""A clock that moves only when it is told to."""
+"""A clock that a test advances."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ START: Final = from_datetime(datetime(2026, 1, 1, tzinfo=UTC))
 
 
 class _Alarm(NamedTuple):
-    """When a waiter wants to be woken. Those for the same moment ring in the order in which they were set."""
+    """When a waiter is woken. Alarms for the same time ring in the order in which they were set."""
 
     at: int
     number: int
@@ -18,7 +18,7 @@ class _Alarm(NamedTuple):
 
 
 class VirtualClock:
-    """Wall time and time since boot for tests and simulations, in the hands of whoever holds it."""
+    """Wall time and time since boot for tests and simulations."""
 
     def __init__(self, start: Instant = START) -> None:
         self._now = start
@@ -40,16 +40,16 @@ class VirtualClock:
 
     @property
     def waiting(self) -> int:
-        """How many are waiting for a moment to come."""
+        """The number of waiters with a timeout."""
         return len(self._alarms)
 
     @property
     def next_alarm(self) -> Millis | None:
-        """How far to advance until the first of them wakes."""
+        """The span until the first waiter wakes."""
         return Millis(min(self._alarms).at - self._passed) if self._alarms else None
 
     def advance(self, span: Millis | int) -> Instant:
-        """Let time pass. Waiters whose moment has come wake in the order of their moments."""
+        """Advance both times. Waiters whose time has come wake in the order of their times."""
         if span < 0:
             raise ValueError("time does not pass backwards: a wall clock that is set back is a step")
         self._now = later(self._now, span)
@@ -63,21 +63,21 @@ class VirtualClock:
         return self.advance(moment - self._now)
 
     def step(self, span: Millis | int) -> Instant:
-        """Set the wall clock, forwards or backwards. No time passes: nobody wakes, `elapsed` stays."""
+        """Set the wall clock forwards or backwards. No time passes: no waiter wakes, and `elapsed` stays."""
         self._now = later(self._now, span)
         return self._now
 
     def reboot(self) -> None:
-        """Begin to count anew, under another boot id. Wall time goes on."""
+        """Restart `elapsed` from zero, with another boot id. Wall time continues."""
         self._boots += 1
         self._booted = self._passed
 
     async def wait(self, wake: asyncio.Event, timeout: Millis | None) -> None:  # noqa: ASYNC109
-        """Return when `wake` is set or virtual time has passed, whichever comes first."""
+        """Return when `wake` is set or the timeout has passed in virtual time, whichever comes first."""
         if timeout is None:
             await wake.wait()
         elif timeout <= 0:
-            # A loop that never has to wait must still let others have their turn.
+            # A loop that never has to wait must still yield to other tasks.
             await asyncio.sleep(0)
         elif not wake.is_set():
             await self._wait_until(wake, self._set_alarm(timeout))

@@ -1,4 +1,4 @@
-"""An application's scheduler and worker in the hands of a test.
+"""Runs the scheduler and worker of an application inside a test.
 
     app = Foliot()
 
@@ -11,9 +11,9 @@
         await engine.advance(timedelta(hours=3))
         assert len(await app.runs.page(status="success")) == 3
 
-Time is virtual and passes only by `advance`; nobody sleeps and no thread is started: functions run in the test's own,
-whether they are coroutines or not. The database is a temporary file. Inside the block the application is open on
-both, so that `app.enqueue`, `app.runs`, `app.ticks` and all the others are about what happens here.
+Time is virtual and passes only by `advance`. No thread is started: functions run in the thread of the test, whether
+they are coroutines or not. The database is a temporary file. Inside the block the application is open on this database
+and clock, so that `app.enqueue`, `app.runs`, `app.ticks` and all others use them.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ from foliot.testing.clock import VirtualClock
 from foliot.wiring import TREES, build_runners, build_services
 
 _FOR_EVER: Final = Millis(100_000 * DAY)
-"""The lease of the one worker there is: no test should have to renew it."""
+"""The lease of the worker, so long that no test needs to renew it."""
 _EXAMPLE: Final = "Write advance(timedelta(hours=3))."
 _TURNS: Final = 1_000
 _BATCH: Final = 1_000
@@ -88,7 +88,7 @@ class InlineEngine:
         self._directory.cleanup()
 
     async def advance(self, span: timedelta) -> None:
-        """Let time pass, and everything happen at its moment."""
+        """Advance the clock, and do everything that becomes due at its time."""
         await self.advance_to(_moment_after(self.clock.now(), span))
 
     async def advance_to(self, moment: Instant) -> None:
@@ -100,9 +100,9 @@ class InlineEngine:
         await self.run_until_idle()
 
     async def run_until_idle(self) -> None:
-        """Do whatever can be done now.
+        """Do everything that is due now.
 
-        Attempts that wait for something from outside stay under way, and so do those that wait for time to pass.
+        Attempts that wait for something external or for time to pass keep running.
         """
         await self._release()
         if self._timekeeping.gates.is_waiting:
@@ -112,14 +112,14 @@ class InlineEngine:
         await self.app.listeners.settled()
 
     async def join(self) -> None:
-        """Wait, in real time, for attempts that do real work elsewhere: processes, sockets, databases."""
+        """Wait, in real time, for attempts that use processes, sockets or databases."""
         await self.run_until_idle()
         while self._work.consumer.running_count:
             await self._news()
             await self.run_until_idle()
 
     async def _news(self) -> None:
-        """Return when nothing is under way, or something was printed: who printed it waits until we have saved it."""
+        """Wait until no attempt is running, or until there is output, whose writer may wait until it is saved."""
         waiting = {
             asyncio.ensure_future(self._work.consumer.wait_idle()),
             asyncio.ensure_future(self._work.logbook.wake.wait()),
@@ -129,7 +129,7 @@ class InlineEngine:
             each.cancel()
 
     async def _end_attempts(self) -> None:
-        """End what is under way. What it still prints has to be saved meanwhile, for it waits until it is."""
+        """End all attempts. Meanwhile save their output, because they wait until it is saved."""
         draining = asyncio.ensure_future(self._work.drain(Millis(0)))
         while not draining.done():
             printed = asyncio.ensure_future(self._work.logbook.wake.wait())
@@ -148,7 +148,7 @@ class InlineEngine:
             trees=TREES,
             clock=self.clock,
             ids=services.ids,
-            runners=build_runners(functions, self.app.launcher, threads=1),
+            runners=build_runners(functions, self.app.launcher, threads=1, echo=True),
             launcher=launch_elsewhere if self.app.has_own_launcher else launch_job,
             listener=self.app.listeners.listen(services.workflows),
         )
@@ -159,7 +159,7 @@ class InlineEngine:
         self._next_due: Instant | None = None
 
     async def _keep_time(self) -> bool:
-        """Fire what is due. False: nothing is."""
+        """Fire due schedules. Return False if none is due."""
         wake_at = await self._storage.ledger.next_wake()
         if wake_at is None or wake_at > self.clock.now():
             return False
@@ -167,7 +167,7 @@ class InlineEngine:
         return True
 
     async def _release(self) -> None:
-        """Queue runs whose moment has come, and remember when the next one is due."""
+        """Queue due runs, and store when the next one is due."""
         self._storage.signal(Topic.LATER).clear()
         released = await self._storage.admission.release_due(_BATCH)
         while released.count == _BATCH:
@@ -175,7 +175,7 @@ class InlineEngine:
         self._next_due = released.next_due_at
 
     async def _rounds(self) -> bool:
-        """One round of every duty of the worker that has news. False: none had."""
+        """Do one round of every duty of the worker that was woken. Return False if none was."""
         await self._let_attempts_go_on()
         if self._storage.signal(Topic.LATER).is_set():
             await self._release()
@@ -191,7 +191,7 @@ class InlineEngine:
             pass
 
     async def _let_attempts_go_on(self) -> None:
-        """Until they have ended or printed something, or have had every chance to."""
+        """Yield to attempts until they have ended or printed something, for a limited number of turns."""
         for _ in range(_TURNS):
             opening = self._coordinator.opening.consumer.running_count
             if not (self._work.consumer.running_count or opening) or self._work.logbook.wake.is_set():
@@ -199,7 +199,7 @@ class InlineEngine:
             await asyncio.sleep(0)
 
     async def _next_moment(self) -> Instant | None:
-        """When something is to happen next: a schedule, a run that is due later, whoever waits for the clock."""
+        """Return when something happens next: a schedule fires, a run is due, or a waiter of the clock wakes."""
         now = self.clock.now()
         alarm = self.clock.next_alarm
         rung = None if alarm is None else later(now, alarm)
@@ -224,7 +224,7 @@ def _moment_after(now: Instant, span: timedelta) -> Instant:
 
 
 def _as_coroutine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A plain function, called in the test's own thread."""
+    """Wrap a plain function, so that it is called in the thread of the test."""
     if inspect.iscoroutinefunction(function):
         return function
 

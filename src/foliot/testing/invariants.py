@@ -1,7 +1,7 @@
-"""Does a storage hold what must always hold? Reads through the port alone, so that it judges any adapter.
+"""Checks the invariants of a storage. Reads only through the port, so it works with any adapter.
 
-A check tells what is wrong in sentences that begin with the id of the broken invariant; an empty list is good news.
-Retention removes what the checks compare, so that a storage that has been pruned is judged with `is_pruned`.
+A check returns sentences that begin with the id of the broken invariant, or an empty list. Retention removes rows that
+the checks compare, so a storage that has been pruned must be checked with `is_pruned`.
 """
 
 from collections import Counter
@@ -25,21 +25,25 @@ from foliot.ports.storage import Storage
 PAGE = 1_000
 
 Oracle = Callable[[ScheduleSpec, Instant, Instant], Iterable[Instant]]
-"""The planned moments of a specification after one instant, up to and with another: all of them, in order.
+"""Returns all planned times of a specification after one instant up to another, in order.
 
-It knows nothing of revisions, pauses, or `start_at` and `end_at`, and shares no code with what it judges.
+It ignores revisions, pauses, `start_at` and `end_at`, and shares no code with the scheduler.
 """
 
 
-class Book(NamedTuple):
-    """One schedule's ledger with its rows."""
+class Violation(AssertionError):
+    """A broken invariant. The message begins with its id."""
+
+
+class LedgerRows(NamedTuple):
+    """The ledger of one schedule, with its rows."""
 
     ledger: ScheduleLedger
     ticks: Sequence[TickRecord]
 
     @property
     def begins_at(self) -> Instant:
-        """Every moment after this one must be accounted for."""
+        """The time after which every planned tick must have a row."""
         ledger_from = self.ledger.schedule.ledger_from
         created_at = self.ledger.schedule.created_at
         return created_at if ledger_from is None else max(created_at, Instant(ledger_from - 1))
@@ -49,40 +53,40 @@ class Book(NamedTuple):
         return f"{self.ledger.schedule.id} ({self.ledger.schedule.uid})"
 
 
-class Passage(NamedTuple):
-    """One run with the attempts it has behind it."""
+class RunHistory(NamedTuple):
+    """One run with its finished attempts."""
 
     run: Run
     attempts: Sequence[AttemptRecord]
 
 
 async def check_invariants(storage: Storage, *, now: Instant, is_pruned: bool = False) -> list[str]:
-    """Everything that is wrong with the ledgers, the runs and their events. `now` is the latest moment there was."""
-    books = [book async for book in read_books(storage)]
-    passages = [passage async for passage in read_passages(storage)]
-    runs = {passage.run.id: passage.run for passage in passages}
-    faults = [fault for book in books for fault in check_book(book)]
-    faults += check_launches(books, runs, is_pruned=is_pruned)
-    faults += [fault for passage in passages for fault in check_passage(passage, now)]
+    """Return everything that is wrong with ledgers, runs and events. `now` is the latest time that the clock had."""
+    ledgers = [book async for book in read_ledgers(storage)]
+    histories = [history async for history in read_histories(storage)]
+    runs = {history.run.id: history.run for history in histories}
+    faults = [fault for book in ledgers for fault in check_ledger(book)]
+    faults += check_launches(ledgers, runs, is_pruned=is_pruned)
+    faults += [fault for history in histories for fault in check_history(history, now)]
     faults += check_leases(runs.values())
-    faults += check_overlap(books, runs.values())
+    faults += check_overlap(ledgers, runs.values())
     faults += await check_executions(storage, runs, is_pruned=is_pruned)
     return faults + await check_endings(storage, runs, is_pruned=is_pruned)
 
 
 async def check_ledger_slowly(storage: Storage, oracle: Oracle) -> list[str]:
-    """Compare every ledger, moment by moment, with an oracle that shares no code with the scheduler."""
-    return [fault async for book in read_books(storage) for fault in compare_with_oracle(book, oracle)]
+    """Compare every ledger, tick by tick, with an oracle that shares no code with the scheduler."""
+    return [fault async for book in read_ledgers(storage) for fault in compare_with_oracle(book, oracle)]
 
 
 # -- reading
 
 
-async def read_books(storage: Storage) -> AsyncIterator[Book]:
+async def read_ledgers(storage: Storage) -> AsyncIterator[LedgerRows]:
     after = None
     while page := await storage.queries.ledgers(after=after, limit=PAGE):
         for ledger in page:
-            yield Book(ledger, [tick async for tick in read_ticks(storage, ledger)])
+            yield LedgerRows(ledger, [tick async for tick in read_ticks(storage, ledger)])
         after = page[-1].schedule.uid
 
 
@@ -94,18 +98,18 @@ async def read_ticks(storage: Storage, ledger: ScheduleLedger) -> AsyncIterator[
         after = page[-1].scheduled_for
 
 
-async def read_passages(storage: Storage) -> AsyncIterator[Passage]:
+async def read_histories(storage: Storage) -> AsyncIterator[RunHistory]:
     before: RunId | None = None
     while page := await storage.queries.page_runs(RunFilter(before=before, limit=PAGE)):
         for run in page:
-            yield Passage(run, await storage.queries.attempts(run.id))
+            yield RunHistory(run, await storage.queries.attempts(run.id))
         before = page[-1].id
 
 
 # -- ledgers
 
 
-def check_book(book: Book) -> Iterator[str]:
+def check_ledger(book: LedgerRows) -> Iterator[str]:
     schedule = book.ledger.schedule
     timetable = Timetable(schedule.id, book.ledger.revisions, book.ledger.pauses)
     yield from check_rows(book)
@@ -121,7 +125,7 @@ def check_book(book: Book) -> Iterator[str]:
         yield f"T15 {book.name}: is deleted and still has planned ticks"
 
 
-def check_rows(book: Book) -> Iterator[str]:
+def check_rows(book: LedgerRows) -> Iterator[str]:
     for moment, count in Counter(tick.scheduled_for for tick in book.ticks).items():
         if count > 1:
             yield f"T1 {book.name}: {count} rows for {to_iso(moment)}"
@@ -137,37 +141,37 @@ def check_rows(book: Book) -> Iterator[str]:
             yield f"T2 {where}: {tick.count} moments until {to_iso(tick.until)}"
 
 
-def check_launches(books: Sequence[Book], runs: dict[RunId, Run], *, is_pruned: bool) -> Iterator[str]:
-    """Every tick that ran has exactly one run, and every run of a schedule has exactly one tick."""
+def check_launches(ledgers: Sequence[LedgerRows], runs: dict[RunId, Run], *, is_pruned: bool) -> Iterator[str]:
+    """Check that every tick that ran has exactly one run, and every run of a schedule exactly one tick."""
     launched: Counter[RunId] = Counter()
-    for book in books:
+    for book in ledgers:
         for tick in book.ticks:
             if tick.run_id is not None:
                 launched[tick.run_id] += 1
                 yield from check_launch(book, tick, runs.get(tick.run_id), is_pruned=is_pruned)
-    begins = {book.ledger.schedule.uid: book.begins_at for book in books}
+    begins = {book.ledger.schedule.uid: book.begins_at for book in ledgers}
     for run in runs.values():
         if run.tick is None or run.trigger != SCHEDULE_TRIGGER:
             continue
         is_known = run.tick.uid in begins and run.tick.scheduled_for > begins[run.tick.uid]
         if launched[run.id] != 1 and (is_known or not is_pruned):
-            yield f"T4 run {run.id}: {launched[run.id]} ticks say that they made it"
+            yield f"T4 run {run.id}: {launched[run.id]} ticks refer to it"
 
 
-def check_launch(book: Book, tick: TickRecord, run: Run | None, *, is_pruned: bool) -> Iterator[str]:
+def check_launch(book: LedgerRows, tick: TickRecord, run: Run | None, *, is_pruned: bool) -> Iterator[str]:
     where = f"{book.name} at {to_iso(tick.scheduled_for)}"
     if run is None:
         if not is_pruned:
             yield f"T4 {where}: its run {tick.run_id} does not exist"
     elif run.tick is None or (run.tick.uid, run.tick.scheduled_for) != (book.ledger.schedule.uid, tick.scheduled_for):
-        yield f"T4 {where}: its run {run.id} says it was made for {run.tick}"
+        yield f"T4 {where}: its run {run.id} was created for {run.tick}"
 
 
 # -- runs
 
 
-def check_passage(passage: Passage, now: Instant) -> Iterator[str]:
-    run, attempts = passage
+def check_history(history: RunHistory, now: Instant) -> Iterator[str]:
+    run, attempts = history
     if (run.finished_at is not None) != run.status.is_terminal:
         yield f"S2 run {run.id}: {run.status} and finished at {run.finished_at}"
     times = [time for time in (run.created_at, run.started_at, run.finished_at) if time is not None]
@@ -195,17 +199,17 @@ def check_leases(runs: Iterable[Run]) -> Iterator[str]:
             yield f"L1 token {token}: {count} leases"
 
 
-def check_overlap(books: Sequence[Book], runs: Iterable[Run]) -> Iterator[str]:
-    """No schedule that forbids it has two runs under way."""
+def check_overlap(ledgers: Sequence[LedgerRows], runs: Iterable[Run]) -> Iterator[str]:
+    """Check that no schedule that forbids overlap has two open runs."""
     under_way = Counter(run.tick.uid for run in runs if run.tick and run.status in (Status.RUNNING, Status.CANCELLING))
-    for book in books:
+    for book in ledgers:
         is_serial = all(revision.spec.overlap is not Overlap.ALLOW for revision in book.ledger.revisions)
         if is_serial and under_way[book.ledger.schedule.uid] > 1:
             yield f"T10 {book.name}: {under_way[book.ledger.schedule.uid]} runs under way"
 
 
 async def check_executions(storage: Storage, runs: dict[RunId, Run], *, is_pruned: bool) -> list[str]:
-    """Every step is where it must be, every end is told once, and nothing waits for a note that will not come."""
+    """Check that steps and counters agree, that each end has one event, and that no note is missing."""
     executions = await storage.queries.get_executions(list(runs))
     unsettled = await storage.trees.unsettled(len(executions) + 1, notes_per_tree=len(runs) + 1, at=LATEST)
     noted = {note.run_id for one in unsettled.trees for note in one.notes.items}
@@ -229,11 +233,11 @@ def check_steps(run: Run, execution: Execution, steps: Sequence[StepRecord], not
     for step in pending:
         run_id, status = step.state.run_id, step.status
         if status is not None and status.is_terminal and run_id not in noted:
-            yield f"D6 execution {run.id}: {step.name} is {status}, and nobody will hear of it"
+            yield f"D6 execution {run.id}: {step.name} is {status}, and there is no note of it"
 
 
 async def check_endings(storage: Storage, runs: dict[RunId, Run], *, is_pruned: bool) -> list[str]:
-    """Each run that is over has one event that says so, with the status it has."""
+    """Check that each ended run has one end event, with its status."""
     told: dict[RunId, list[str]] = {run_id: [] for run_id in runs}
     async for run_id, status in read_endings(storage):
         told.setdefault(run_id, []).append(status)
@@ -260,10 +264,10 @@ async def read_items(storage: Storage, kind: EventKind) -> AsyncIterator[list[An
         after = page[-1].seq
 
 
-# -- the slow way
+# -- comparison with an oracle
 
 
-def compare_with_oracle(book: Book, oracle: Oracle) -> Iterator[str]:
+def compare_with_oracle(book: LedgerRows, oracle: Oracle) -> Iterator[str]:
     expected = Counter(oracle_moments(book, oracle))
     recorded = Counter(recorded_moments(book, oracle))
     for moment in sorted((expected - recorded).keys()):
@@ -272,8 +276,8 @@ def compare_with_oracle(book: Book, oracle: Oracle) -> Iterator[str]:
         yield f"T3 {book.name}: {to_iso(moment)} is one too many"
 
 
-def oracle_moments(book: Book, oracle: Oracle) -> Iterator[Instant]:
-    """Walk the revisions; each rules the moments after it was opened, up to and with the opening of the next."""
+def oracle_moments(book: LedgerRows, oracle: Oracle) -> Iterator[Instant]:
+    """Return the planned times of all revisions. A revision applies after its opening up to the opening of the next."""
     revisions = book.ledger.revisions
     for index, revision in enumerate(revisions):
         spec = revision.spec
@@ -285,7 +289,7 @@ def oracle_moments(book: Book, oracle: Oracle) -> Iterator[Instant]:
             yield from oracle(spec, Instant(after), Instant(until))
 
 
-def recorded_moments(book: Book, oracle: Oracle) -> Iterator[Instant]:
+def recorded_moments(book: LedgerRows, oracle: Oracle) -> Iterator[Instant]:
     specs = {revision.number: revision.spec for revision in book.ledger.revisions}
     for tick in book.ticks:
         if tick.until <= book.begins_at:

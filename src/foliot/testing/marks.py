@@ -1,6 +1,6 @@
-"""A pytest plug-in, loaded wherever Foliot is installed: it makes the mark of the conformance suites known.
+"""A pytest plug-in that registers the mark `proves` of the conformance suites.
 
-Whoever tests an adapter of their own with `foliot.testing.conformance` need not declare it.
+It is loaded wherever Foliot is installed, so that projects that test an adapter need not declare the mark.
 """
 
 import pytest

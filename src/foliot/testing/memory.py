@@ -1,20 +1,19 @@
-"""A directory in memory, for files that nobody will miss: there, making one and waiting for it to be safe cost nothing.
+"""A directory in memory for temporary files of tests, where creating and syncing a file is fast.
 
-What a killed process has written is there afterwards as on a disk. Only a power cut would show the difference, and no
-test cuts the power.
+Files of a killed process survive as on a disk. Only a power cut would make a difference.
 """
 
 import os
 from pathlib import Path
 from typing import Final
 
-MEMORY: Final = Path("/dev/shm")  # noqa: S108 - whoever uses it makes a directory of its own there
+MEMORY: Final = Path("/dev/shm")  # noqa: S108 - callers create their own directory in it
 ROOM: Final = 2 * 1024**3
-"""Bytes that must be free: a database server with its log and its largest tables, and what all tests leave behind."""
+"""Bytes that must be free: for a database server with its log and largest tables, and for the files of all tests."""
 
 
 def directory_in_memory(memory: Path = MEMORY, room: int = ROOM) -> Path | None:
-    """Where it is. None: there is none, it is too small, or nothing in it may be executed, as often in a container."""
+    """Return the directory, or None if it is missing, too small, or does not allow execution, as in containers."""
     if not memory.is_dir():
         return None
     found = os.statvfs(memory)

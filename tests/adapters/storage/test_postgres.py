@@ -83,7 +83,7 @@ async def another(dsn: str) -> AsyncIterator[Callable[[], Awaitable[Storage]]]:
         yield open_another
 
 
-class TestAbsence(contracts.AbsenceContract):
+class TestMissingIds(contracts.MissingIdContract):
     pass
 
 
@@ -178,7 +178,7 @@ class TestSchedules(contracts.ScheduleContract):
 
 
 @in_both_modes
-class TestSettling(contracts.SettleContract):
+class TestFirings(contracts.FiringContract):
     pass
 
 
@@ -222,7 +222,7 @@ class TestSettlements(contracts.SettlementContract):
     pass
 
 
-class TestExecutionLooks(contracts.ExecutionLookContract):
+class TestExecutionQueries(contracts.ExecutionQueryContract):
     pass
 
 
@@ -242,11 +242,11 @@ class TestAnswers(contracts.AnswerContract):
     pass
 
 
-class TestSights(contracts.SightContract):
+class TestDependencyStates(contracts.DependencyStateContract):
     pass
 
 
-class TestKeeping(contracts.KeepingContract):
+class TestExecutionRetention(contracts.ExecutionRetentionContract):
     pass
 
 

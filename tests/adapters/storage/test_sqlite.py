@@ -71,7 +71,7 @@ class TestSchedules(suites.ScheduleContract):
     pass
 
 
-class TestSettling(suites.SettleContract):
+class TestFirings(suites.FiringContract):
     pass
 
 
@@ -107,7 +107,7 @@ class TestExchanging(suites.ExchangeContract):
     pass
 
 
-class TestAbsence(suites.AbsenceContract):
+class TestMissingIds(suites.MissingIdContract):
     pass
 
 
@@ -183,7 +183,7 @@ class TestSettlements(suites.SettlementContract):
     pass
 
 
-class TestExecutionLooks(suites.ExecutionLookContract):
+class TestExecutionQueries(suites.ExecutionQueryContract):
     pass
 
 
@@ -203,11 +203,11 @@ class TestAnswers(suites.AnswerContract):
     pass
 
 
-class TestSights(suites.SightContract):
+class TestDependencyStates(suites.DependencyStateContract):
     pass
 
 
-class TestKeeping(suites.KeepingContract):
+class TestExecutionRetention(suites.ExecutionRetentionContract):
     pass
 
 

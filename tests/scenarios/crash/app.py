@@ -1,4 +1,4 @@
-"""The application that the processes of the crash tests serve, as the environment describes it."""
+"""The application of the crash tests, configured by the environment."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Seeds that can be repeated: a test prints its seed, and FOLIOT_SEED sets it."""
+"""Repeatable random numbers: the seed is printed, and FOLIOT_SEED sets it."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""A stage on each storage, with everything that was started on it gone afterwards."""
+"""Fixtures of the crash tests: a stage on each storage, whose processes are ended after the test."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager

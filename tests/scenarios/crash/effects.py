@@ -1,6 +1,6 @@
-"""What jobs did, as they saw it themselves: one line for each beginning and each end, added in one write.
+"""Effects of jobs: one line for each start and each end, appended in one write.
 
-The order of the lines is the order of what happened, whatever any clock says.
+The order of the lines does not depend on a clock.
 """
 
 import os
@@ -25,7 +25,7 @@ class Effect(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """One attempt from its beginning to its end, as places in the file; no end: it was killed or failed."""
+    """One attempt from start to end, as positions in the file. Without an end it was killed or failed."""
 
     run_id: RunId
     attempt: int
@@ -37,7 +37,7 @@ class Interval(NamedTuple):
 
 @contextmanager
 def effect(path: Path, run_id: str, attempt: int) -> Iterator[None]:
-    """Note the beginning, and the end unless it goes wrong."""
+    """Record the start, and the end unless the block raises."""
     note(path, "begin", run_id, attempt)
     yield
     note(path, "end", run_id, attempt)
@@ -53,7 +53,7 @@ def note(path: Path, what: str, run_id: str, attempt: int) -> None:
 
 
 def shell_note(what: str) -> str:
-    """The same for a command."""
+    """Return a shell command that does the same."""
     return SHELL_NOTE.format(what=what)
 
 
@@ -65,7 +65,7 @@ def read_effects(path: Path) -> list[Effect]:
 
 
 def intervals(effects: list[Effect]) -> list[Interval]:
-    """Pair beginnings with ends; a process may have had the same attempt twice, when it was given back."""
+    """Pair starts with ends. A process may run the same attempt twice if it was given back."""
     found: list[Interval] = []
     for place, seen in enumerate(effects):
         if seen.what == "begin":

@@ -1,4 +1,4 @@
-"""Asks for runs, one after the other, and says the id of each once it is acknowledged: until it is killed."""
+"""Enqueues runs until it is killed, and prints the id of each acknowledged one."""
 
 import asyncio
 import os

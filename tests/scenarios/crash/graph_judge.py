@@ -1,4 +1,4 @@
-"""What must have become of every execution: the table that a slow second opinion gives, each step once."""
+"""Checks executions against the results of a slow reference implementation."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,18 +7,18 @@ from foliot.domain.ids import RunId
 from foliot.domain.run.run import Run
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.testing.invariants import read_passages
+from foliot.testing.invariants import read_histories
 from foliot.testing.simulation.execution_watch import parents_in
 from tests.scenarios.crash.graphs import Script, draw_scripts
 from tests.scenarios.crash.stage import Stage
 
 
 async def graph_faults(stage: Stage, seed: int, tags: Mapping[str, str]) -> list[str]:
-    """What is wrong with the executions of these graphs; `tags` are the parameters of those that were asked for."""
+    """Return what is wrong with the executions of these graphs; `tags` are the parameters of the started ones."""
     scripts = draw_scripts(seed)
-    passages = [passage async for passage in read_passages(stage.storage)]
-    begun = {run.id: attempts[0].started_at for run, attempts in passages if attempts}
-    runs = [run for run, _ in passages]
+    histories = [history async for history in read_histories(stage.storage)]
+    begun = {run.id: attempts[0].started_at for run, attempts in histories if attempts}
+    runs = [run for run, _ in histories]
     faults: list[str] = []
     for execution in [run for run in runs if run.job_id in scripts]:
         script, tag = scripts[execution.job_id], tags.get(execution.id, "")
@@ -39,7 +39,7 @@ def _wrong_table(execution: Run, script: Script, found: Mapping[str, Result | No
 
 
 def _wrong_runs(execution: Run, script: Script, parts: Sequence[Run]) -> Iterator[str]:
-    """A step that runs has one run, whatever became of the processes that led it."""
+    """Check that each step has one run, whatever processes were killed."""
     expected = Counter(name for name, result in script.results.items() if result is not Result.SKIPPED)
     found = Counter(run.child_key or "" for run in parts)
     if found != expected:

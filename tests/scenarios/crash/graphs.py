@@ -1,4 +1,4 @@
-"""Workflows that a seed draws, whose steps end as the seed says; and one that hands on what it was given."""
+"""Random workflows whose steps end as the seed determines, and one that passes its parameters on."""
 
 import asyncio
 import os
@@ -27,21 +27,21 @@ _FAILING: Final = ("fail", "hopeless")
 
 
 class Deed(NamedTuple):
-    """What a step does: how it ends, and after how many seconds."""
+    """How a step ends, and after how many seconds."""
 
     ends: str
     seconds: float
 
 
 class Script(NamedTuple):
-    """A graph, and what each of its steps does when it runs."""
+    """A graph, and what each of its steps does."""
 
     steps: tuple[Step, ...]
     deeds: Mapping[str, Deed]
 
     @property
     def results(self) -> dict[str, Result]:
-        """What the slow second opinion says that every step comes to."""
+        """The result of every step by the reference implementation."""
         endings = {
             name: Result.FAILURE if deed.ends in _FAILING else Result.SUCCESS for name, deed in self.deeds.items()
         }
@@ -56,7 +56,7 @@ class Script(NamedTuple):
 
 
 def draw_scripts(seed: int) -> dict[str, Script]:
-    """The same for every process that is told the same seed."""
+    """Return the scripts of a seed, the same in every process."""
     chance = Random(seed)
     return {name: _draw_script(chance) for name in GRAPHS}
 
@@ -101,7 +101,7 @@ def _work(deed: Deed, effects: Path) -> Callable[..., Awaitable[list[int]]]:
 
 
 def _relay() -> Workflow:
-    """Every step says what it was given, and what the steps before it said."""
+    """Build a workflow whose steps return their parameters and the outputs of the steps before."""
     flow = Workflow(RELAY, params={"tag": ""}, max_lost=OFTEN)
     flow.step("first", _say, payload=TOLD)
     for name in ("left", "right"):

@@ -1,4 +1,4 @@
-"""The application of workflows that a seed has drawn, as the environment describes it."""
+"""The application with the random workflows of a seed, configured by the environment."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The jobs of the crash tests. Every one notes what it does in the effect file."""
+"""The jobs of the crash tests. Each records what it does in the effect file."""
 
 import asyncio
 import os
@@ -13,11 +13,11 @@ from tests.scenarios.crash.effects import effect, shell_note
 from tests.scenarios.crash.plans import PLANS
 
 OFTEN: Final = 100
-"""A run that is lost this often is still tried again."""
+"""A run that is lost this often is still retried."""
 
 
 def build(storage: str, effects: Path, gate: Path, plan: str) -> Foliot:
-    """The application: as long as the gate is shut, gated jobs go on."""
+    """Build the application. Gated jobs run until the gate file exists."""
     app = Foliot(storage)
     _add_functions(app, effects, gate)
     _add_dangers(app, effects)
@@ -30,7 +30,7 @@ def build(storage: str, effects: Path, gate: Path, plan: str) -> Foliot:
 
 
 def gate_of(gate: Path, attempt: int) -> Path:
-    """A gate for one attempt alone."""
+    """Return the gate file of one attempt."""
     return gate.with_name(f"{gate.name}-{attempt}")
 
 
@@ -63,7 +63,7 @@ def _add_functions(app: Foliot, effects: Path, gate: Path) -> None:
 
 
 def _add_workflow(app: Foliot) -> None:
-    """A diamond with a final step, whose steps are jobs that note what they do."""
+    """Add a diamond with a final step, whose steps are jobs that record what they do."""
     flow = Workflow("flow", max_lost=OFTEN)
     flow.step("first", job="quick")
     flow.step("left", job="quick").after("first")
@@ -87,7 +87,7 @@ def _add_dangers(app: Foliot, effects: Path) -> None:
 
     @app.job(max_lost=1)
     async def murderous() -> None:
-        """Takes its worker with it."""
+        """Kills its worker."""
         run = current_run()
         with effect(effects, run.run_id, run.attempt):
             os.kill(os.getpid(), signal.SIGKILL)

@@ -16,7 +16,7 @@ from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.runs import RunRequest
 from foliot.service.services import Services
-from foliot.testing.invariants import read_books
+from foliot.testing.invariants import read_ledgers
 from foliot.testing.postgres import PostgresServer
 from tests.scenarios.crash.effects import Effect, read_effects
 from tests.scenarios.crash.jobs import build, gate_of
@@ -198,7 +198,7 @@ class Stage:
 
     async def ticks(self) -> int:
         """How many rows the ledger has."""
-        return sum([len(book.ticks) async for book in read_books(self.storage)])
+        return sum([len(book.ticks) async for book in read_ledgers(self.storage)])
 
     async def runs_of(self, run_ids: Collection[str]) -> list[Run]:
         found = await self.storage.queries.get_runs([RunId(run_id) for run_id in run_ids])

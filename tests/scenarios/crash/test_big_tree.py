@@ -59,7 +59,7 @@ LEAF: Final = JobId("leaf")
 
 @pytest.mark.timeout(900)
 @pytest.mark.proves("D5", "D6", "S3", "S4", "S6", "L1")
-async def test_every_child_runs_once_although_the_process_is_killed_again_and_again(stage: Stage) -> None:
+async def test_every_child_runs_once_while_the_process_is_killed_repeatedly(stage: Stage) -> None:
     children = CHILDREN // 10 if stage.is_on_postgres else CHILDREN
     execution = await start(stage, children)
     for fault in FAULTS:
@@ -81,7 +81,7 @@ async def test_every_child_runs_once_although_the_process_is_killed_again_and_ag
     assert await stage.ended(stage.start("foliot", "verify", "--since", "1h")) == 0
 
 
-async def test_a_round_reads_a_bounded_number_of_notes_however_many_there_are(stage: Stage) -> None:
+async def test_a_settler_round_reads_a_bounded_number_of_notes(stage: Stage) -> None:
     await put_jobs(stage, children=5 * NOTES, window=5 * NOTES)
     [run_id] = await stage.enqueue(MANY)
     await open_tree(stage)

@@ -48,9 +48,7 @@ def name(value: str | list[str]) -> str:
 
 @pytest.mark.proves("T4", "T5", "S3", "S6", "S10", "L1", "L4", "M3")
 @pytest.mark.parametrize(("stage", "points"), list(cases()), indirect=["stage"], ids=name)
-async def test_a_process_that_dies_at_a_commit_loses_nothing_and_doubles_nothing(
-    stage: Stage, points: list[str]
-) -> None:
+async def test_a_process_killed_at_a_commit_loses_and_repeats_nothing(stage: Stage, points: list[str]) -> None:
     asked = [run_id for point in points for run_id in await _die(stage, point)]
     stage.serve(plan="few")
     runs = await stage.over(asked)
@@ -61,7 +59,7 @@ async def test_a_process_that_dies_at_a_commit_loses_nothing_and_doubles_nothing
 
 
 @pytest.mark.proves("S6", "L10")
-async def test_a_place_that_a_dying_process_did_not_hand_on_is_given_to_the_next_one_all_the_same(stage: Stage) -> None:
+async def test_a_place_freed_by_a_killed_process_is_assigned_to_the_next_run(stage: Stage) -> None:
     await stage.declare()
     asked = await stage.enqueue("limited", 2)
     doomed = stage.serve(fault="admit.before_commit")

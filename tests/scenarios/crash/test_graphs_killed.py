@@ -67,9 +67,7 @@ class Cast:
 
 @pytest.mark.proves("D2", "D4", "D5", "D6", "D8", "R2-65", "S3", "S6", "S10")
 @pytest.mark.parametrize("seed", [*FIXED, pytest.param(None, id="fresh", marks=pytest.mark.seeded)])
-async def test_every_graph_comes_to_its_table_while_processes_are_killed_in_a_loop(
-    stage: Stage, seed: int | None
-) -> None:
+async def test_every_graph_has_its_expected_results_while_processes_are_killed(stage: Stage, seed: int | None) -> None:
     cast = Cast(stage, a_chance() if seed is None else Random(seed))
     await cast.declare()
     for death in range(DEATHS):
@@ -87,7 +85,7 @@ async def test_every_graph_comes_to_its_table_while_processes_are_killed_in_a_lo
 
 
 @pytest.mark.proves("D9", "R2-02", "R2-45")
-async def test_twenty_executions_in_several_processes_never_mix(postgres_stage: Stage) -> None:
+async def test_twenty_executions_in_several_processes_do_not_mix(postgres_stage: Stage) -> None:
     stage = postgres_stage
     cast = Cast(stage, Random(3))
     await cast.declare()

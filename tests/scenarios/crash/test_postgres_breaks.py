@@ -17,7 +17,7 @@ IDLE_IN_TRANSACTION = """
 
 
 @pytest.mark.proves("M3", "M6", "S6", "T1", "T2", "L1")
-async def test_everything_drains_though_all_backends_are_terminated_again_and_again(postgres_stage: Stage) -> None:
+async def test_all_runs_end_while_all_backends_are_terminated_repeatedly(postgres_stage: Stage) -> None:
     stage = postgres_stage
 
     await _break(stage, times=6, how=lambda: stage.server.terminate_backends(stage.database))
@@ -26,7 +26,7 @@ async def test_everything_drains_though_all_backends_are_terminated_again_and_ag
 
 
 @pytest.mark.proves("M3", "M6", "S6", "T1", "T2", "L1")
-async def test_everything_drains_though_the_server_restarts(postgres_stage: Stage) -> None:
+async def test_all_runs_end_after_a_server_restart(postgres_stage: Stage) -> None:
     stage = postgres_stage
 
     await _break(stage, times=2, how=stage.server.restart)
@@ -35,7 +35,7 @@ async def test_everything_drains_though_the_server_restarts(postgres_stage: Stag
 
 
 @pytest.mark.proves("M3", "S6", "T1", "T2", "L1")
-async def test_everything_drains_though_the_server_crashes(postgres_stage: Stage) -> None:
+async def test_all_runs_end_after_a_server_crash(postgres_stage: Stage) -> None:
     stage = postgres_stage
 
     def crash() -> None:

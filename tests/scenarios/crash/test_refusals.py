@@ -17,7 +17,7 @@ async def test_a_fault_point_is_refused_in_production(stage: Stage, name: str) -
     assert "FOLIOT_FAULT is set in production" in process.log.read_text()
 
 
-async def test_a_fault_point_that_does_not_exist_is_refused_with_those_that_do(stage: Stage) -> None:
+async def test_a_missing_fault_point_is_refused_with_a_list_of_points(stage: Stage) -> None:
     process = stage.start("foliot", "serve", APP, fault="claim.between")
 
     assert await stage.ended(process) == WRONG_CALL
@@ -27,7 +27,7 @@ async def test_a_fault_point_that_does_not_exist_is_refused_with_those_that_do(s
 
 
 @pytest.mark.parametrize("count", ["0", "-1", "often"])
-async def test_a_count_of_visits_that_is_none_is_refused(stage: Stage, count: str) -> None:
+async def test_an_invalid_fault_count_is_refused(stage: Stage, count: str) -> None:
     process = stage.start("foliot", "serve", APP, fault=f"claim.after_commit:{count}")
 
     assert await stage.ended(process) == WRONG_CALL

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foliot.domain.schedule.tick import TickOutcome, TickReason, TickRecord
-from foliot.testing.invariants import read_books
+from foliot.testing.invariants import read_ledgers
 from tests.scenarios.crash.chance import a_chance
 from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.stage import Stage
@@ -20,7 +20,7 @@ TERM = timedelta(seconds=20)
 
 @pytest.mark.seeded
 @pytest.mark.proves("R4-04", "T1", "T2", "T3", "T4", "T5", "T7", "T10", "T14", "S3", "S10", "L1")
-async def test_over_a_hundred_ticks_each_has_one_row_while_the_process_is_killed_in_a_loop(stage: Stage) -> None:
+async def test_each_of_a_hundred_ticks_has_one_row_while_the_process_is_killed(stage: Stage) -> None:
     chance = a_chance()
     deaths = 0
     while await stage.ticks() < TICKS:
@@ -43,7 +43,7 @@ async def test_over_a_hundred_ticks_each_has_one_row_while_the_process_is_killed
 
 @pytest.mark.seeded
 @pytest.mark.proves("R4-51", "L6", "R4-04", "T1", "T2")
-async def test_two_schedulers_and_two_workers_fire_once_while_one_of_each_is_killed_in_turn(stage: Stage) -> None:
+async def test_two_schedulers_fire_each_tick_once_while_processes_are_killed(stage: Stage) -> None:
     chance = a_chance()
     schedulers = [stage.scheduler(plan="few") for _ in range(2)]
     workers = [stage.worker() for _ in range(2)]
@@ -63,7 +63,7 @@ async def test_two_schedulers_and_two_workers_fire_once_while_one_of_each_is_kil
 
 
 @pytest.mark.proves("L8", "R4-51")
-async def test_when_the_leader_of_the_upkeep_stops_another_one_leads_before_its_term_is_over(stage: Stage) -> None:
+async def test_a_stopped_leader_is_replaced_before_its_term_ends(stage: Stage) -> None:
     first = stage.scheduler()
     await stage.until(lambda: bool(first.logged("leader_elected")), "the first one leads")
     second = stage.scheduler()
@@ -89,5 +89,5 @@ async def _every_tick_ran(stage: Stage, schedule_id: str) -> bool:
 
 
 async def _rows(stage: Stage, schedule_id: str) -> Sequence[TickRecord]:
-    [book] = [book async for book in read_books(stage.storage) if book.ledger.schedule.id == schedule_id]
+    [book] = [book async for book in read_ledgers(stage.storage) if book.ledger.schedule.id == schedule_id]
     return book.ticks

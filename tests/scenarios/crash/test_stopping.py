@@ -10,7 +10,7 @@ from tests.scenarios.crash.stage import LEISURE, Stage
 
 
 @pytest.mark.proves("S3")
-async def test_what_is_running_may_end_before_the_process_stops(stage: Stage) -> None:
+async def test_a_stopping_process_waits_for_running_runs(stage: Stage) -> None:
     await stage.declare()
     process = stage.serve(*LEISURE)
     run_ids = [*await stage.enqueue("gated"), *await stage.enqueue("gated-command")]
@@ -26,7 +26,7 @@ async def test_what_is_running_may_end_before_the_process_stops(stage: Stage) ->
 
 
 @pytest.mark.proves("S3", "S8", "L1", "E1")
-async def test_what_does_not_end_in_time_is_given_back_and_done_by_the_next_process(stage: Stage) -> None:
+async def test_runs_that_do_not_end_in_time_are_given_back_to_the_next_process(stage: Stage) -> None:
     await stage.declare()
     process = stage.serve(*LEISURE, "--drain", "0.2")
     run_ids = [*await stage.enqueue("gated"), *await stage.enqueue("gated-command")]
@@ -45,7 +45,7 @@ async def test_what_does_not_end_in_time_is_given_back_and_done_by_the_next_proc
     assert await faults(stage) == []
 
 
-async def test_a_second_signal_ends_the_process_at_once(stage: Stage) -> None:
+async def test_a_second_signal_ends_the_process_immediately(stage: Stage) -> None:
     await stage.declare()
     process = stage.serve(*LEISURE, "--drain", "600")
     [run_id] = await stage.enqueue("gated")
@@ -64,7 +64,7 @@ async def test_a_second_signal_ends_the_process_at_once(stage: Stage) -> None:
     assert [run.status for run in await stage.runs_of([run_id])] == [Status.RUNNING]
 
 
-async def test_two_signals_at_the_same_moment_are_one(stage: Stage) -> None:
+async def test_two_simultaneous_signals_count_as_one(stage: Stage) -> None:
     await stage.declare()
     process = stage.serve(*LEISURE, "--drain", "600")
     [run_id] = await stage.enqueue("gated")
@@ -80,7 +80,7 @@ async def test_two_signals_at_the_same_moment_are_one(stage: Stage) -> None:
 
 
 @pytest.mark.proves("L1", "L2", "L4", "S10", "E1")
-async def test_a_worker_that_slept_through_its_lease_changes_nothing_when_it_wakes(stage: Stage) -> None:
+async def test_a_suspended_worker_with_an_expired_lease_changes_nothing(stage: Stage) -> None:
     await stage.declare()
     sleeper = stage.worker()
     run_ids = [*await stage.enqueue("gated"), *await stage.enqueue("gated-command")]

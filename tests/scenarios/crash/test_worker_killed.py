@@ -11,7 +11,7 @@ from tests.scenarios.crash.stage import LEISURE, Stage
 
 @pytest.mark.seeded
 @pytest.mark.proves("S3", "S6", "S10", "L1", "L4", "E1", "M3")
-async def test_every_run_ends_while_the_worker_is_killed_in_a_loop(stage: Stage) -> None:
+async def test_every_run_ends_while_the_worker_is_killed_repeatedly(stage: Stage) -> None:
     chance = a_chance()
     await stage.declare()
     stage.scheduler()
@@ -36,7 +36,7 @@ async def test_every_run_ends_while_the_worker_is_killed_in_a_loop(stage: Stage)
 
 
 @pytest.mark.proves("E1", "L1")
-async def test_processes_that_a_killed_worker_left_are_ended_before_their_run_is_tried_again(stage: Stage) -> None:
+async def test_processes_of_a_killed_worker_end_before_the_retry(stage: Stage) -> None:
     await stage.declare()
     first = stage.serve()
     [run_id] = await stage.enqueue("gated-command")
@@ -56,7 +56,7 @@ async def test_processes_that_a_killed_worker_left_are_ended_before_their_run_is
 
 
 @pytest.mark.proves("E1")
-async def test_a_worker_sweeps_what_was_left_on_its_machine_though_another_one_noticed(stage: Stage) -> None:
+async def test_a_worker_ends_leftover_processes_on_its_own_machine(stage: Stage) -> None:
     """The scheduler that takes the lease away lives elsewhere: it is played by this test."""
     await stage.declare()
     first = stage.worker()
@@ -74,7 +74,7 @@ async def test_a_worker_sweeps_what_was_left_on_its_machine_though_another_one_n
 
 
 @pytest.mark.proves("S3")
-async def test_a_run_that_kills_its_worker_is_given_up_when_its_budget_is_spent(stage: Stage) -> None:
+async def test_a_run_that_kills_its_worker_fails_when_its_lost_budget_is_spent(stage: Stage) -> None:
     await stage.declare()
     first = stage.serve()
     [run_id] = await stage.enqueue("murderous")

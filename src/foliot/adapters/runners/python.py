@@ -5,6 +5,8 @@ An awaitable that a plain function returns, for example from a decorator around 
 loop. A thread cannot be killed: when its attempt is cancelled, the thread is abandoned, and its slot stays taken
 (`abandoned`) until the function returns.
 
+What functions in this process print and log goes to the logs of their runs (`standard_streams`).
+
 Functions in this process must not fork: the child would be a copy of the worker, with its leases, event loop and
 connections. A function that forks belongs in an isolated call or a shell job.
 """
@@ -14,10 +16,14 @@ import contextvars
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from threading import get_ident
 from typing import Any
 
 from foliot.adapters.runners.function import Handler, bind, describe
+from foliot.adapters.runners.function_output import FunctionOutput, Home
 from foliot.adapters.runners.isolated import IsolatedCalls
+from foliot.adapters.runners.standard_streams import STREAMS
 from foliot.domain.run.context import Context, enter
 from foliot.domain.run.outcome import DONE, Failure, Reason, Success
 from foliot.domain.run.payload import encode_result
@@ -30,10 +36,21 @@ Result = tuple[Any, BaseException | None]
 
 
 class PythonRunner:
-    """Runs jobs that call a function, given by its registered name or as `module:function`."""
+    """Runs jobs that call a function, given by its registered name or as `module:function`.
 
-    def __init__(self, handlers: Mapping[str, Handler], *, threads: int, isolated: IsolatedCalls | None = None) -> None:
+    `echo`: what functions print in this process goes to the streams of the process as well.
+    """
+
+    def __init__(
+        self,
+        handlers: Mapping[str, Handler],
+        *,
+        threads: int,
+        isolated: IsolatedCalls | None = None,
+        echo: bool = False,
+    ) -> None:
         self._handlers = handlers
+        self._echo = echo
         self._isolated = IsolatedCalls() if isolated is None else isolated
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="foliot-job")
         self._abandoned: set[asyncio.Future[Result]] = set()
@@ -41,6 +58,11 @@ class PythonRunner:
     @property
     def abandoned(self) -> int:
         return len(self._abandoned)
+
+    @cached_property
+    def _home(self) -> Home:
+        """The event loop of this runner, and its thread. Cached, because each lookup is a system call."""
+        return asyncio.get_running_loop(), get_ident()
 
     def run(self, attempt: Attempt) -> Running:
         return self._isolated.run(attempt) if "call" in attempt.spec else self._run_here(attempt)
@@ -60,9 +82,10 @@ class PythonRunner:
             mismatch = handler.mismatch(payload)
             if mismatch is not None:
                 return _refused(Failure(mismatch, Reason.PAYLOAD, retryable=False))
-        enter(_context(attempt))
+        output = FunctionOutput(attempt.log, self._home, attempt.run_id, self._echo)
+        enter(_context(attempt, output))
         call = bind(handler.function, payload)
-        return _awaited(call) if handler.is_async else self._in_thread(call)
+        return _captured(output, _awaited(call) if handler.is_async else self._in_thread(call))
 
     async def _in_thread(self, call: Callable[[], Any]) -> Success | Failure:
         context = contextvars.copy_context()
@@ -86,9 +109,18 @@ class PythonRunner:
                 result.close()  # the attempt is over, so it is not awaited
 
 
-def _context(attempt: Attempt) -> Context:
+def _context(attempt: Attempt, output: FunctionOutput) -> Context:
     run_id, job_id, number = attempt.run_id, attempt.job_id, attempt.number
-    return Context(run_id, job_id, number, attempt.tick, attempt.log.write, attempt.execution, attempt.planned)
+    return Context(run_id, job_id, number, attempt.tick, output.write, attempt.execution, attempt.planned)
+
+
+async def _captured(output: FunctionOutput, running: Running) -> Success | Failure:
+    """Await a function, with `output` as its standard streams."""
+    STREAMS.begin(output)
+    try:
+        return await running
+    finally:
+        STREAMS.end(output)
 
 
 def _call(call: Callable[[], Any]) -> Result:

@@ -229,5 +229,5 @@ def _name_taken(rename: Rename, current: Current) -> Iterator[Refusal]:
         if spec.target == rename.old and taken is not None and taken.target != rename.old:
             message = f'schedule "{schedule_id}" cannot become "{wanted}", which belongs to another job'
             yield Refusal(
-                "schedule", schedule_id, "", message, f'Delete that schedule, or remove was = "{rename.old}".'
+                "schedule", schedule_id, "", message, f'Delete that schedule, or remove renamed_from = "{rename.old}".'
             )

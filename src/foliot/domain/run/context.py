@@ -19,7 +19,7 @@ class Context(Struct, frozen=True, gc=False):
     job_id: str
     attempt: int
     tick: Tick | None
-    write: Callable[[Stream, bytes], None]
+    write: Callable[[Stream, bytes], object]
     """Adds bytes to the log of this run."""
     execution_id: RunId | None = None
     """The workflow execution that this run is a step of, or None."""

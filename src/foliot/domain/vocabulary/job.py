@@ -24,11 +24,11 @@ from foliot.domain.vocabulary.times import DURATION, duration
 from foliot.errors import InvalidInput
 
 IDENTITY: Final = (
-    Field("id", TEXT, "Its name for ever: letters, digits, `_ . : @ -`. The one key that every job needs."),
+    Field("id", TEXT, "The permanent id: letters, digits, `_ . : @ -`. The only required key."),
     Field(
         "renamed_from",
         TEXT,
-        "Its former id: history and schedules move to the new id. May stay in the file.",
+        "The former id: history and schedules move to the new id. May stay in the file.",
         former=("was",),
     ),
     Field(
@@ -37,21 +37,26 @@ IDENTITY: Final = (
         "`shell`, `http`, `python`, `agent` (also `claude`), or `workflow` (also `gate`): see [Gates](#gates).",
         '"shell"',
     ),
-    Field("enabled", FLAG, "A job that is not enabled keeps its schedules; its ticks are skipped (disabled).", "true"),
-    Field("executor", one_of(("local", "worker")), "Choosing workers arrives with a later version.", '"local"'),
+    Field("enabled", FLAG, "If false, ticks of the job are skipped with the reason `disabled`.", "true"),
+    Field(
+        "executor",
+        one_of(("local", "worker")),
+        "No effect yet: choosing workers will follow in a later version.",
+        '"local"',
+    ),
     Field("schedules", TABLES, "`[[jobs.schedules]]`, see below.", is_literal=True),
 )
 DESCRIPTION: Final = (
-    Field("name", TEXT, "A title for people.", '""'),
-    Field("description", TEXT, "What it is for.", '""'),
-    Field("category", TEXT, "For grouping.", '"default"'),
-    Field("owner", TEXT, "Whom to ask about it.", '""'),
-    Field("tags", TEXTS, "For filters.", "[]"),
-    Field("labels", TEXTS, "Choosing workers by labels arrives with a later version.", "[]"),
+    Field("name", TEXT, "A display name.", '""'),
+    Field("description", TEXT, "The purpose of the job.", '""'),
+    Field("category", TEXT, "A group for lists.", '"default"'),
+    Field("owner", TEXT, "The person or team that is responsible.", '""'),
+    Field("tags", TEXTS, "Words to filter by.", "[]"),
+    Field("labels", TEXTS, "No effect yet: choosing workers by labels will follow in a later version.", "[]"),
     Field(
         "payload",
         DOCUMENT,
-        "What its runs are given unless a schedule or a caller gives something else.",
+        "The payload of runs, unless a schedule or a caller gives another one.",
         fills="payload_template",
     ),
 )
@@ -62,7 +67,7 @@ _DURATION_OR_NONE: Final = or_none(DURATION)
 TIMEOUT: Final = Field(
     "timeout",
     _DURATION_OR_NONE,
-    "How long one attempt may take. `0`: no limit, for `http` 30 seconds.",
+    "The longest duration of one attempt. `0`: no limit; for `http`, 30 seconds.",
     "0",
     aliases=(Alias("timeout_sec"),),
 )
@@ -71,14 +76,14 @@ OPTIONS: Final = (
     Field(
         "max_concurrent",
         or_none(whole(0, 1_000_000)),
-        "How many runs of the job at once. `0`: no limit.",
+        "How many runs of the job may be running at the same time. `0`: no limit.",
         "1",
         takes_none=True,
     ),
     Field(
         "retries",
         WHOLE,
-        "How often a failed run is tried again.",
+        "How often a failed run is retried.",
         "0",
         fills="retry.retries",
         aliases=(Alias("retry_count"),),
@@ -86,28 +91,28 @@ OPTIONS: Final = (
     Field(
         "retry_delay",
         DURATION,
-        "The pause before the first retry.",
+        "The delay before the first retry.",
         "30",
         fills="retry.base",
         aliases=(Alias("retry_delay_sec"),),
     ),
-    Field("retry_factor", NUMBER, "By which each further pause is longer.", "2.0", fills="retry.factor"),
-    Field("retry_cap", DURATION, "The longest pause.", "1800", fills="retry.cap", former=("retry_cap_sec",)),
-    Field("retry_jitter", NUMBER, "By which fraction, 0 to 1, pauses vary.", "0.0", fills="retry.jitter"),
+    Field("retry_factor", NUMBER, "The factor by which each further delay grows.", "2.0", fills="retry.factor"),
+    Field("retry_cap", DURATION, "The longest delay.", "1800", fills="retry.cap", former=("retry_cap_sec",)),
+    Field("retry_jitter", NUMBER, "The fraction, 0 to 1, by which delays vary at random.", "0.0", fills="retry.jitter"),
     Field(
         "retry_delays",
         list_of(DURATION),
-        "The pauses one by one instead; without `retries`, as many retries as there are pauses.",
+        "A list of delays instead. Without `retries`, there are as many retries as delays.",
         "[]",
         fills="retry.delays",
         former=("retry_delays_sec",),
     ),
-    Field("queue", TEXT, "Only workers of this queue take the runs.", '"default"'),
-    Field("priority", WHOLE, "-1000 to 1000, higher first.", "0"),
+    Field("queue", TEXT, "The queue of the runs. Only workers of this queue execute them.", '"default"'),
+    Field("priority", WHOLE, "-1000 to 1000; higher priorities go first.", "0"),
     Field("concurrency_key", TEXT, "Jobs with the same key share a limit.", takes_none=True),
-    Field("concurrency_limit", WHOLE, "How many runs with the same key at once.", "1"),
-    Field("delivery", word_of(Delivery), "Whether a run whose worker vanished is tried again.", '"at_least_once"'),
-    Field("max_lost", WHOLE, "How often a run whose worker vanished is tried again at most.", "3"),
+    Field("concurrency_limit", WHOLE, "How many runs with the same key may be running at the same time.", "1"),
+    Field("delivery", word_of(Delivery), "Whether a run is retried after its worker was lost.", '"at_least_once"'),
+    Field("max_lost", WHOLE, "How often a run is retried after its worker was lost.", "3"),
 )
 
 # -- gates
@@ -126,48 +131,52 @@ def _window(value: object) -> object:
 PARTIAL: Final = Field(
     "partial_counts_as",
     one_of(("success", "failed")),
-    "What a `partial` run of one of them counts as.",
+    "What a `partial` run of a dependency counts as.",
     '"success"',
 )
-DEPENDS_ON: Final = Field("depends_on", TEXTS, "Jobs or workflows of these files; a step is `<workflow>.<step>`.")
+DEPENDS_ON: Final = Field(
+    "depends_on", TEXTS, "The dependencies: jobs or workflows of these files, or steps as `<workflow>.<step>`."
+)
 GATE: Final = (
     DEPENDS_ON,
     Field(
         "window",
         _GATE_DURATION._replace(read=_window),
-        "How far back a run counts, from the planned moment; with `since_last_success`, until there is a success.",
+        "How far before the planned time runs of dependencies count; with `since_last_success`, only before the first"
+        " success.",
         "86400",
         aliases=(Alias("window_sec"),),
     ),
     Field(
         "window_kind",
         word_of(WindowKind),
-        "Since when a run counts: the last `window`, this job's own last success, or midnight in its `timezone`.",
+        "Where the window starts: `window` before the planned time, at the last success of this job, or at midnight in"
+        " its `timezone`.",
         '"sliding"',
     ),
     Field(
         "on_missing",
         word_of(Action),
-        "What it does when one of them has no run in the window, or was skipped itself.",
+        "What happens if a dependency has no run in the window, or its latest run was skipped.",
         '"skip"',
     ),
     Field(
         "on_dep_fail",
         word_of(Action),
-        "What it does when the latest run of one has failed, timed out or was cancelled.",
+        "What happens if the latest run of a dependency failed, timed out or was cancelled.",
         '"skip"',
     ),
     Field(
         "wait",
         _GATE_DURATION,
-        "How long after its planned moment it waits for one that is due or running.",
+        "How long after its planned time the job waits for a dependency that is due or running.",
         "0",
         former=("wait_sec",),
     ),
     Field(
         "cooldown",
         _GATE_DURATION,
-        "How long it does not look again after it has declined.",
+        "For how long after a declined run further runs are skipped.",
         "0",
         aliases=(Alias("cooldown_sec"),),
     ),

@@ -1,4 +1,4 @@
-"""What a job of each kind says."""
+"""The options of each kind of job."""
 
 from collections.abc import Mapping
 from typing import Final, get_args
@@ -26,7 +26,7 @@ from foliot.domain.vocabulary.times import DURATION, seconds, whole_seconds
 
 _TABLE: Final = TABLES._replace(words="table")
 LIMITS: Final = Schema(
-    Field("memory", SIZE, "Of each process, or of all together where control groups can be used."),
+    Field("memory", SIZE, "Memory of all processes together if control groups can be used, otherwise of each process."),
     Field(
         "cpu_time",
         whole_seconds(1, 1 << 32),
@@ -36,7 +36,7 @@ LIMITS: Final = Schema(
     ),
     Field("files", WHOLE, "Open files."),
     Field("processes", WHOLE, "Processes and threads."),
-    Field("file_size", SIZE, "The largest file that may be written."),
+    Field("file_size", SIZE, "The largest file that a process may write."),
     Field("core", SIZE, "The size of a core dump.", "0"),
     owner="limits",
 )
@@ -44,39 +44,39 @@ AGENT_ARGS: Final = (
     Field("model", TEXT, "Passed as `--model`."),
     Field("permission_mode", TEXT, "Passed as `--permission-mode`."),
     Field("bare", FLAG, "Passed as `--bare`.", "false"),
-    Field("extra_args", TEXTS, "Passed as they are.", "[]"),
+    Field("extra_args", TEXTS, "Further arguments, passed unchanged.", "[]"),
 )
 NOTICES: Final = (
-    Field("webhook_url", TEXT, "Notices arrive with a later version."),
-    Field("slack_webhook_url", TEXT, "Notices arrive with a later version."),
+    Field("webhook_url", TEXT, "No effect yet: notifications will follow in a later version."),
+    Field("slack_webhook_url", TEXT, "No effect yet: notifications will follow in a later version."),
 )
 ARGS: Final = Schema(*AGENT_ARGS, *NOTICES, owner="args")
 
 _COMMAND: Final = Field("command", TEXT, "A command line for `/bin/sh`.", is_literal=True)
 _ARGS: Final = Field("args", _TABLE, "See below.", is_merged=True, table=ARGS)
-_STDIN: Final = Field("stdin", RAW_TEXT, "What it reads.", is_literal=True)
+_STDIN: Final = Field("stdin", RAW_TEXT, "The standard input.", is_literal=True)
 _OUTPUT: Final = Field(
     "output",
     one_of(get_args(OutputMode)),
-    "What becomes [its output](../howto/run-a-command.md#give-an-output-to-the-next-step): nothing, what it prints as"
-    " text or as JSON, or the JSON that it writes into `$FOLIOT_OUTPUT`.",
+    "The source of [the output](../howto/run-a-command.md#give-an-output-to-the-next-step): none, the standard output"
+    " as text or as JSON, or the JSON in the file `$FOLIOT_OUTPUT`.",
     '"none"',
 )
-_OUTPUT_CAP: Final = Field("output_cap", SIZE, "How much of what it prints is kept.", '"4MB"')
+_OUTPUT_CAP: Final = Field("output_cap", SIZE, "How much of the printed output is stored.", '"4MB"')
 PROCESS: Final = (
     Field(
         "env",
         PAIRS,
-        "Variables. Of the worker's own variables, only a few harmless ones such as `PATH` and `HOME` are passed on.",
+        "Environment variables. Only a few of the worker's own, such as `PATH` and `HOME`, are passed on.",
         "{}",
         is_merged=True,
     ),
-    Field("working_dir", TEXT, "Where it runs; without it, where the worker was started."),
-    Field("user", TEXT, "The account it runs as. Only a worker that runs as root can do this."),
+    Field("working_dir", TEXT, "The working directory; by default that of the worker."),
+    Field("user", TEXT, "The account to run as. Only a worker that runs as root can change it."),
     Field(
         "umask",
         MASK,
-        'As text, such as `"022"`: a number in a file does not show that its digits are octal.',
+        'The umask as text, such as `"022"`: a plain number would be decimal.',
         in_python=PYTHON_MASK,
     ),
     Field("limits", _TABLE, "See below.", "{}", is_merged=True, table=LIMITS),
@@ -93,7 +93,9 @@ PROCESS: Final = (
 KIND_FIELDS: Final[Mapping[str, Schema]] = {
     "shell": Schema(
         _COMMAND,
-        Field("argv", TEXTS, "A program and its arguments instead, without a shell.", is_literal=True),
+        Field(
+            "argv", TEXTS, "A program and its arguments, run without a shell. Instead of `command`.", is_literal=True
+        ),
         _STDIN,
         _ARGS,
         _OUTPUT,
@@ -102,11 +104,11 @@ KIND_FIELDS: Final[Mapping[str, Schema]] = {
     ),
     "http": Schema(
         _COMMAND.means("A URL, `POST https://...`, or the keys below as a JSON object."),
-        Field("url", TEXT, "The URL instead of `command`."),
+        Field("url", TEXT, "The URL, instead of `command`."),
         Field("method", TEXT, "The method of the request.", '"GET"'),
         Field("headers", PAIRS, "The headers of the request.", "{}", is_merged=True),
-        Field("body", RAW_TEXT, "The body of the request as text."),
-        Field("json", DOCUMENT, "A body that is sent as JSON."),
+        Field("body", RAW_TEXT, "The body of the request, as text."),
+        Field("json", DOCUMENT, "The body of the request, sent as JSON."),
         Field(
             "expect_status",
             Reader(
@@ -114,36 +116,36 @@ KIND_FIELDS: Final[Mapping[str, Schema]] = {
                 read_statuses,
                 lambda ranges: [f"{first}-{last}" for first, last in ranges],
             ),
-            'What counts as success: `204`, `"200-299"`, `"2xx"`, `[200, "300-399"]`.',
+            'The statuses that count as success: `204`, `"200-299"`, `"2xx"`, `[200, "300-399"]`.',
             '"200-299"',
         ),
         Field("follow", FLAG, "Whether redirects are followed.", "true"),
         Field("max_redirects", WHOLE, "How many redirects are followed.", "5"),
-        Field("verify", FLAG, "Whether the certificate must be good.", "true"),
+        Field("verify", FLAG, "Whether the certificate is verified.", "true"),
         _ARGS,
-        _OUTPUT_CAP.means("How much of the answer is kept.", '"32KB"'),
+        _OUTPUT_CAP.means("How much of the response is stored.", '"32KB"'),
         _OUTPUT.means(
-            "What becomes its output: nothing, or the answer as text or as JSON, of at most 1 MiB."
-            ' `"file"` is not for this kind.'
+            "The source of the output: none, or the response as text or as JSON, at most 1 MiB."
+            ' `"file"` is not available.'
         ),
         owner="jobs of kind http",
     ),
     "python": Schema(
-        _COMMAND.means("`module:function`, called in a process of its own."),
+        _COMMAND.means("`module:function`, called in its own process."),
         Field("call", TEXT, "The same as `command`."),
         _ARGS,
         *PROCESS,
         owner="jobs of kind python",
     ),
     "agent": Schema(
-        _COMMAND.means("The prompt, given to the program as one argument."),
+        _COMMAND.means("The prompt, passed to the program as one argument."),
         Field("prompt", TEXT, "The same as `command`.", is_literal=True),
         Field(
             "cli",
             TEXTS,
-            "The program and its first arguments; without it, `FOLIOT_AGENT_CLI` of the worker, else `claude`.",
+            "The program and its first arguments; by default `FOLIOT_AGENT_CLI` of the worker, otherwise `claude`.",
         ),
-        Field("prompt_args", TEXTS, "The arguments right before the prompt, which is the last argument.", '["-p"]'),
+        Field("prompt_args", TEXTS, "The arguments before the prompt, which is the last argument.", '["-p"]'),
         _STDIN,
         _ARGS,
         _OUTPUT,
@@ -154,37 +156,37 @@ KIND_FIELDS: Final[Mapping[str, Schema]] = {
 INNER_KIND: Final = Field(
     "inner_kind",
     TEXT,
-    "Only of kind `workflow`, which must have `depends_on`: `shell`, `http`, `python`, `agent`. Without it a command"
-    " that is a JSON object with `method` or `url` is `http`, any other `shell`.",
+    "The kind that executes a job of kind `workflow`, which needs `depends_on`: `shell`, `http`, `python` or `agent`."
+    " By default `http` if the command is a JSON object with `method` or `url`, otherwise `shell`.",
 )
 REDUCER: Final = Schema(
-    Field("command", TEXT, "What runs at the end.", is_literal=True),
+    Field("command", TEXT, "The command that runs after all items.", is_literal=True),
     Field("run_on", one_of(("success", "always", "any_success")), "When it runs."),
     owner="reducer",
 )
 LATER_KINDS: Final[Mapping[str, Schema]] = {
     "fanout": Schema(
-        Field("inputs_from", TEXT, "Where the items of a fanout come from."),
-        Field("concurrency", WHOLE, "How many items at once."),
+        Field("inputs_from", TEXT, "The source of the items."),
+        Field("concurrency", WHOLE, "How many items may be running at the same time."),
         Field(
             "per_item_timeout",
             DURATION,
-            "How long the run of one item may take.",
+            "The longest duration of one item.",
             aliases=(Alias("per_item_timeout_sec"),),
         ),
-        Field("partial_tolerance", NUMBER, "Which fraction of the items may fail."),
-        Field("item_var", TEXT, "The variable that holds the item."),
+        Field("partial_tolerance", NUMBER, "The fraction of items that may fail."),
+        Field("item_var", TEXT, "The environment variable that contains the item."),
         Field(
             "reducer",
             _TABLE,
-            "What runs at the end: `command`, and `run_on`: `success`, `always` or `any_success`.",
+            "A job that runs after all items: `command`, and `run_on`: `success`, `always` or `any_success`.",
             table=REDUCER,
         ),
         owner="jobs of kind fanout",
     ),
 }
 GATE_KIND: Final = "workflow"
-"""A job of this kind is a gate by name; its work is that of another kind."""
+"""The kind of a job that is declared as a gate; another kind executes it."""
 GATE_ALIAS: Final = "gate"
 HOMES: Final[Mapping[str, Schema]] = {**KIND_FIELDS, GATE_KIND: Schema(INNER_KIND), **LATER_KINDS}
 """Which options belong to which kind."""

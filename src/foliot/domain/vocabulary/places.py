@@ -29,9 +29,9 @@ SCHEDULE: Final = Schema(*_SCHEDULE, *OPTIONS, owner="[[jobs.schedules]]", hints
 WORKFLOW: Final = Schema(*WORKFLOW_ONLY, *WHEN, owner="[[workflows]]", hints={**_PAUSED, "payload": "Use params."})
 WORKFLOW_SCHEDULE: Final = Schema(*_SCHEDULE, USER, owner="[[workflows.schedules]]", hints=_PAUSED)
 TRIGGER: Final = Schema(
-    Field("type", TEXT, "What starts the workflow."), *WORKFLOW_SCHEDULE, owner="[[workflows.triggers]]", hints=_PAUSED
+    Field("type", TEXT, "The type of the trigger."), *WORKFLOW_SCHEDULE, owner="[[workflows.triggers]]", hints=_PAUSED
 )
-"""A schedule by the name that graphs of other systems have for it."""
+"""A schedule in the notation of workflow documents of other systems."""
 SCHEDULE_BASED: Final = "schedule_based"
 STEP: Final = Schema(*union(STEP_WORK, STEP_ONLY), owner="[[workflows.steps]]", hints={"id": "Use name."})
 SECTIONS: Final[Mapping[str, Schema]] = {
@@ -44,17 +44,17 @@ SECTIONS: Final[Mapping[str, Schema]] = {
 }
 LATER_SECTIONS: Final = ("chains", "github", "grimoire")
 _IN_FILE: Final = {
-    "include": "Further files, as patterns: `*`, `?`, `**`. They are read in order of their names and hold `[[jobs]]`,"
-    " `[[workflows]]` and `include`, nothing else.",
-    "server": "How the server behaves.",
-    "storage": "Where the database is.",
-    "queue": "How workers are notified of work.",
-    "defaults": "What holds for every job.",
-    "retention": "How long things are kept.",
-    "outbound": "Which addresses jobs may call.",
+    "include": "Patterns of further files: `*`, `?`, `**`. They are read in alphabetical order and may contain only"
+    " `[[jobs]]`, `[[workflows]]` and `include`.",
+    "server": "Settings of the server.",
+    "storage": "The database.",
+    "queue": "How workers are notified of runs.",
+    "defaults": "Default options of all jobs.",
+    "retention": "How long history is kept.",
+    "outbound": "The addresses that jobs may call.",
     "jobs": "The jobs.",
     "workflows": "The workflows.",
-    **dict.fromkeys(LATER_SECTIONS, "Arrives with a later version; a warning says so."),
+    **dict.fromkeys(LATER_SECTIONS, "Ignored with a warning: will follow in a later version."),
 }
 INCLUDE: Final = Schema(Field("include", TEXTS, _IN_FILE["include"], "[]"))
 ROOT: Final = Schema(*(Field(name, TABLES, doc, is_literal=True) for name, doc in _IN_FILE.items()), owner="the file")
@@ -65,7 +65,7 @@ FILE_PLACES: Final = (JOB, SCHEDULE, WORKFLOW, STEP, SERVER, STORAGE, RETENTION,
 _DESCRIBED: Final = without(DESCRIPTION, "labels")
 _JOB_CALL: Final = (*_DESCRIBED, *OPTIONS, *GATE, TIMEZONE)
 RUN_CALL: Final = Schema(*OPTIONS, owner="a run")
-"""`app.enqueue`, and what `Workflow` says about its executions."""
+"""`app.enqueue`, and `Workflow` for its executions."""
 JOB_CALL: Final = Schema(*_JOB_CALL, owner="a job")
 """`app.job`"""
 _NAMED_BY_ARGUMENT: Final = ("command", "argv", "url", "method", "call", "prompt", "args")
@@ -94,11 +94,11 @@ STEP_KINDS: Final[Mapping[str, tuple[str, str]]] = {
     "http": ("http", "command"),
     "agent": ("agent", "prompt"),
 }
-"""What a step in Python does: argument -> kind of job, and its field."""
+"""Argument of a step in Python -> kind of job, and its field."""
 _STEP_DOES: Final = (
     Field("shell", TEXT, "A command line for `/bin/sh`."),
     Field("argv", TEXTS, "A program and its arguments, without a shell."),
-    Field("call", TEXT, "`module:function`, called in a process of its own."),
+    Field("call", TEXT, "`module:function`, called in its own process."),
     Field("http", TEXT, "A URL, `POST https://...`, or a request as a JSON object."),
     Field("agent", TEXT, "A prompt for a command-line assistant."),
 )
@@ -106,7 +106,7 @@ STEP_SPEC: Final = (
     *("env", "working_dir", "stdin", "headers", "body", "limits", "user", "output_cap", "output"),
     *("umask", "kill_after"),
 )
-"""What a step in Python may say about its job besides its options."""
+"""The fields of a job that a step in Python may have in addition to the options."""
 STEP_CALL: Final = Schema(*_STEP_DOES, *only(OF_KINDS, *STEP_SPEC), *OPTIONS, *GATE, TIMEZONE, owner="a step")
 """`Workflow.step`"""
 CALL_PLACES: Final = (JOB_CALL, *KIND_CALLS.values(), SCHEDULE_CALL, UPSERT_CALL, STEP_CALL)

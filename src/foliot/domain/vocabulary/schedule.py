@@ -14,22 +14,23 @@ _JITTER: Final = duration(0, MAX_JITTER / SECOND)
 OVERLAP: Final = Field(
     "overlap",
     word_of(Overlap),
-    "What a tick does while a run of its schedule is under way.",
+    "What happens to a tick while an earlier run of its schedule is not over: the run starts anyway, the tick is"
+    " skipped, the run waits, or the earlier runs are cancelled.",
     '"skip"',
     aliases=(Alias("overlap_policy"),),
 )
 CATCHUP: Final = Field(
     "catchup",
     word_of(Catchup, also={"fire_immediately": Catchup.ALL, "skip": Catchup.NONE}),
-    "What happens to missed ticks: nothing, one run for all, or a run for each, at once or spread out."
-    " `fire_immediately` is `all`, `skip` is `none`.",
+    "What happens to missed ticks: no run, one run for all, a run for each immediately, or a run for each spread over"
+    " `lookahead`. `fire_immediately` means `all`, `skip` means `none`.",
     '"none"',
     aliases=(Alias("catchup_policy"),),
 )
 JITTER: Final = Field(
     "jitter",
     _JITTER,
-    "How far a tick may be beside its planned moment; at most half of the time between two ticks.",
+    "How far a tick may be moved from its planned time; at most half of the time between two ticks.",
     "0",
     aliases=(Alias("jitter_ms", in_millis(_JITTER)),),
 )
@@ -44,47 +45,56 @@ RULE: Final = (
     Field(
         "every",
         EVERY,
-        "The time between two runs, in whole seconds; changes of the clocks do not matter.",
+        "The time between two ticks, in whole seconds. Clock changes have no effect.",
         aliases=(Alias("interval"),),
     ),
-    Field("at", MOMENT, "The moment of the only run."),
-    Field("manual", FLAG, "Whether it runs only when it is triggered.", "false"),
+    Field("at", MOMENT, "The time of the only tick."),
+    Field("manual", FLAG, "If true, it runs only when it is triggered.", "false"),
 )
-"""One of them says when a schedule fires."""
-TIMEZONE: Final = Field("timezone", RAW_TEXT, "An IANA name: `Europe/Berlin`.", '"UTC"')
+"""A schedule has exactly one of these."""
+TIMEZONE: Final = Field("timezone", RAW_TEXT, "The IANA time zone, such as `Europe/Berlin`.", '"UTC"')
 POLICY: Final = (
     TIMEZONE,
-    Field("start_at", MOMENT, "Nothing is planned before this moment."),
-    Field("end_at", MOMENT, "Nothing is planned after this moment."),
+    Field("start_at", MOMENT, "The schedule has no ticks before this time."),
+    Field("end_at", MOMENT, "The schedule has no ticks after this time."),
     JITTER,
-    Field("jitter_mode", word_of(JitterMode), "Before or after the planned moment, or only after.", '"around"'),
+    Field(
+        "jitter_mode", word_of(JitterMode), "Whether jitter moves ticks in both directions or only later.", '"around"'
+    ),
     OVERLAP,
     CATCHUP,
     Field(
         "catchup_max_age",
         duration(0, MAX_AGE / SECOND),
-        "How old a missed tick may be to be made up for.",
+        "The oldest missed tick that is still caught up.",
         aliases=(Alias("catchup_max_age_sec"),),
     ),
-    Field("dst", one_of(get_args(Dst)), "What a change of the clocks does, see [cron](cron.md).", '"vixie"'),
+    Field(
+        "dst",
+        one_of(get_args(Dst)),
+        "The rule for clock changes, see [cron](cron.md#when-the-clock-is-changed).",
+        '"vixie"',
+    ),
     Field(
         "dom_dow",
         one_of(get_args(DomDow)),
-        "Whether a day must match one or both of day-of-month and day-of-week.",
+        "Whether a day must match one (`or`) or both (`and`) of day-of-month and day-of-week.",
         '"or"',
     ),
 )
-PAYLOAD: Final = Field("payload", DOCUMENT, "What the runs of this schedule are given.")
-NAME: Final = Field("name", TEXT, "Without a colon. The schedule's id is `<job id>:<name>`.", '"default"')
+PAYLOAD: Final = Field("payload", DOCUMENT, "The payload of the runs of this schedule.")
+NAME: Final = Field(
+    "name", TEXT, "The name, without a colon. The id of the schedule is `<job id>:<name>`.", '"default"'
+)
 USER: Final = Field(
     "user_id",
     TEXT,
-    "For whom its schedules start it; passed to the launcher of the application. Each schedule may have its own.",
+    "The user for whom schedules start it; passed to the launcher of the application. Each schedule may have its own.",
 )
 TARGET: Final = (
     Field("job_id", TEXT, "The job that it starts."),
     Field("workflow_id", TEXT, "The workflow that it starts."),
     Field("version", WHOLE, "The version of the workflow; without it, the newest one."),
-    USER.means("For whom it starts the workflow."),
+    USER.means("The user for whom it starts the workflow."),
 )
-"""What a schedule starts, where that is not the job or workflow it is written in."""
+"""The job or workflow that a schedule starts, if the schedule is not declared inside it."""

@@ -1,4 +1,4 @@
-"""The sections of a configuration file that say how a server behaves."""
+"""The options of the sections of a configuration file: server, storage, queue, retention and outbound."""
 
 from typing import Final, Literal, get_args
 
@@ -21,73 +21,103 @@ NODE: Final = (
     Field(
         "name",
         TEXT,
-        "What this process is called in listings; empty: host and process id.",
+        "The name of this process in lists; by default host and process id.",
         '""',
         aliases=(Alias("label"),),
     ),
     Field(
         "mode",
         one_of(get_args(Mode)),
-        "In production requests of jobs to private addresses are blocked.",
+        "In production, requests of jobs to private addresses are blocked.",
         '"development"',
     ),
     Field(
         "roles",
         list_of(one_of(ROLES)),
-        "What this process does. A scheduler is always a coordinator, too.",
+        "The roles of this process. A scheduler is always a coordinator too.",
         '["scheduler", "coordinator", "worker"]',
     ),
-    Field("queues", TEXTS, "The queues it works on.", '["default"]'),
-    Field("concurrency", whole(1, 100_000), "How many runs at once.", "100", fills="slots", former=("slots",)),
+    Field("queues", TEXTS, "The queues of the worker.", '["default"]'),
+    Field(
+        "concurrency",
+        whole(1, 100_000),
+        "How many runs may be running at the same time.",
+        "100",
+        fills="slots",
+        former=("slots",),
+    ),
     Field(
         "lease",
         duration(1, _DAY),
-        "After this long a silent worker counts as gone, and its runs are tried again.",
+        "How long after its last heartbeat a worker is considered lost, and its runs are retried.",
         "60",
         former=("lease_sec",),
     ),
-    Field("poll", duration(0.01, 3_600), "The longest rest of a loop that waits for work.", "1", former=("poll_sec",)),
+    Field(
+        "poll",
+        duration(0.01, 3_600),
+        "How often loops check the storage if no signal arrives.",
+        "1",
+        former=("poll_sec",),
+    ),
     Field(
         "drain",
         duration(0, _DAY),
-        "How long running work may go on when the server is stopped.",
+        "How long running attempts may continue when the server stops.",
         "30",
         former=("drain_sec",),
     ),
     Field(
         "allow_users",
         TEXTS,
-        "The accounts that jobs may name as `user`; without it any that the worker can run as, with `[]` none.",
+        "The accounts that jobs may use as `user`; by default any that the worker can use. `[]`: no account.",
     ),
     Field(
         "allow_modules",
         list_of(MODULE),
-        "The modules that `call` of a Python job may name, each with all that is inside it; without it any.",
+        "The modules that `call` of Python jobs may name, with their submodules; by default any.",
     ),
     Field("watch", FLAG, "Whether to reload when a file changes.", "false"),
     Field(
         "loop",
         one_of(get_args(EventLoop)),
-        "The event loop. `auto`: uvloop where it is installed (`pip install 'foliot[uvloop]'`), which needs less"
-        " processor time for each run.",
+        "The event loop. `auto`: uvloop if it is installed (`pip install 'foliot[uvloop]'`), which needs less processor"
+        " time per run.",
         '"auto"',
     ),
-    Field("log_format", one_of(get_args(LogFormat)), "`auto`: text at a terminal, else JSON.", '"auto"'),
-    Field("log_level", one_of(get_args(LogLevel)), "The least that is logged.", '"info"'),
+    Field(
+        "log_format",
+        one_of(get_args(LogFormat)),
+        "The format of the log. `auto`: text on a terminal, otherwise JSON.",
+        '"auto"',
+    ),
+    Field(
+        "log_level",
+        one_of(get_args(LogLevel)),
+        "The lowest level that the server logs. The logs of runs contain `info` and above in any case.",
+        '"info"',
+    ),
+    Field("echo", FLAG, "Whether the server also prints what functions in its process print and log.", "false"),
 )
 SCHEDULER: Final = (
-    Field("tick", _TICK, "The longest sleep of the scheduler.", "1", aliases=(Alias("tick_ms", in_millis(_TICK)),)),
+    Field(
+        "tick",
+        _TICK,
+        "How often the scheduler checks for due schedules if no signal arrives.",
+        "1",
+        aliases=(Alias("tick_ms", in_millis(_TICK)),),
+    ),
     Field(
         "lookahead",
         _LOOKAHEAD,
-        'Over how long `catchup = "spread"` spreads.',
+        'The time over which `catchup = "spread"` distributes missed ticks.',
         "60",
         aliases=(Alias("lookahead_ms", in_millis(_LOOKAHEAD)),),
     ),
     Field(
         "misfire_grace",
         duration(0, _DAY),
-        "A tick that is late by less is on time.",
+        "How late a tick may be and still be on time.",
         "5",
         fills="grace",
         former=("grace_sec", "misfire_grace_sec"),
@@ -95,7 +125,7 @@ SCHEDULER: Final = (
     Field(
         "max_catchup_per_tick",
         whole(1, 100_000),
-        "How many missed ticks of one schedule one round makes up for; the rest follows.",
+        "How many missed ticks of one schedule are caught up in one round; the rest follows in later rounds.",
         "100",
     ),
     Field(
@@ -119,10 +149,10 @@ SERVER_DEFAULTS: Final = (
     _for_all(JITTER, Alias("default_jitter_ms", in_millis(JITTER.read))),
 )
 WEB: Final = (
-    Field("host", TEXT, "For the HTTP server, which arrives with a later version.", '"127.0.0.1"'),
-    Field("port", whole(0, 65_535), "For the HTTP server.", "7070"),
-    Field("admin_token", TEXT, "For the HTTP server.", '""'),
-    Field("session_secret", TEXT, "For the HTTP server.", '""'),
+    Field("host", TEXT, "No effect yet: the HTTP server will follow in a later version.", '"127.0.0.1"'),
+    Field("port", whole(0, 65_535), "No effect yet: for the HTTP server.", "7070"),
+    Field("admin_token", TEXT, "No effect yet: for the HTTP server.", '""'),
+    Field("session_secret", TEXT, "No effect yet: for the HTTP server.", '""'),
 )
 SERVER: Final = Schema(*NODE, *SCHEDULER, *SERVER_DEFAULTS, *WEB, owner="[server]")
 STORAGE: Final = Schema(
@@ -132,43 +162,44 @@ STORAGE: Final = Schema(
         "`sqlite:///relative.db`, `sqlite:////absolute.db` or `postgresql://user@host/database`.",
         '"sqlite:///foliot.db"',
     ),
-    Field("data_dir", TEXT, "A directory: the database is `foliot.db` in it."),
-    Field("db_path", TEXT, "The file of the database."),
-    Field("log_dir", TEXT, "Ignored with a warning: logs are in the database."),
+    Field("data_dir", TEXT, "A directory. The database is the file `foliot.db` in it."),
+    Field("db_path", TEXT, "The path of the database file."),
+    Field("log_dir", TEXT, "Ignored with a warning: logs are stored in the database."),
     owner="[storage]",
 )
 QUEUE: Final = Schema(
     Field(
         "url",
         TEXT,
-        "`storage`: workers are notified by the database. Others arrive with a later version.",
+        "`storage`: the database notifies workers. Others will follow in a later version.",
         '"storage"',
     ),
     owner="[queue]",
 )
 RETENTION: Final = Schema(
-    Field("runs", AGE, "Finished runs.", '"90d"', fills="runs_age"),
+    Field("runs", AGE, "How long finished runs are kept.", '"90d"', fills="runs_age"),
     Field(
         "runs_per_job",
         COUNT,
-        "The newest so many finished runs of each job; those that are not over do not count.",
+        "How many finished runs of each job are kept, newest first. Runs that are not over do not count.",
         "10000",
     ),
-    Field("logs", AGE, "What runs printed.", '"30d"', fills="logs_age"),
+    Field("logs", AGE, "How long the output of runs is kept.", '"30d"', fills="logs_age"),
     Field(
         "ticks",
         AGE,
-        "The ledger of planned moments. A schedule that was deleted so long ago, or fired for the last time, is"
-        " removed with the last of its ticks and runs.",
+        "How long ticks are kept. A deleted or finished schedule is removed with the last of its ticks and runs.",
         '"400d"',
         fills="ticks_age",
     ),
-    Field("events", AGE, "The stream of events.", '"7d"', fills="events_age"),
-    Field("executions_per_workflow", COUNT, "The newest so many finished executions of each workflow.", "100"),
+    Field("events", AGE, "How long events are kept.", '"7d"', fills="events_age"),
+    Field(
+        "executions_per_workflow", COUNT, "How many finished executions of each workflow are kept, newest first.", "100"
+    ),
     Field(
         "executions",
         AGE,
-        "Finished executions so long, with the runs of their steps; fewer of them where the count above says so.",
+        "How long finished executions are kept, with the runs of their steps. Both limits apply.",
         '"never"',
         fills="executions_age",
     ),
@@ -178,9 +209,11 @@ OUTBOUND: Final = Schema(
     Field(
         "block_private",
         FLAG,
-        "Whether requests to addresses outside the public internet are blocked; `true` in production mode.",
+        "Whether requests to addresses outside the public internet are blocked. `true` in production mode.",
         "false",
     ),
-    Field("allow", TEXTS, "Networks and hosts that pass: `10.1.0.0/16`, `intranet.example`, `10.1.2.3:8080`.", "[]"),
+    Field(
+        "allow", TEXTS, "Networks and hosts that are allowed: `10.1.0.0/16`, `intranet.example`, `10.1.2.3:8080`.", "[]"
+    ),
     owner="[outbound]",
 )

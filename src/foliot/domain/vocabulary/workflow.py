@@ -36,42 +36,50 @@ def _condition(value: Any) -> str:
 
 CONDITION: Final = Reader("condition", _condition)
 EDGE: Final = Schema(
-    Field("step", TEXT, "The step that is followed."),
-    Field("when", list_of(CONDITION), "What the step must have come to: any of these."),
-    Field("exit_code", list_of(WHOLE), "And its exit code is one of these.", "[]"),
-    Field("contains", TEXT, "And its output has this text somewhere."),
-    Field("path", TEXT, "And this leads to something in its output: `files.0.name`."),
-    Field("equals", DOCUMENT, "And that is equal to this. Without a path: the whole output."),
+    Field("step", TEXT, "The parent step."),
+    Field("when", list_of(CONDITION), "The accepted results of the parent: any of these conditions."),
+    Field("exit_code", list_of(WHOLE), "The exit code of the parent must be one of these.", "[]"),
+    Field("contains", TEXT, "The output of the parent must contain this text."),
+    Field("path", TEXT, "This path must exist in the output of the parent: `files.0.name`."),
+    Field("equals", DOCUMENT, "The value at `path`, or the whole output without `path`, must equal this."),
     owner="an edge (after)",
 )
 APPROVAL: Final = Schema(
-    TIMEOUT.means("How long to wait for an answer. `0`: for ever."),
-    Field("default", word_of(Answer), "What happens without an answer in time.", '"reject"'),
+    TIMEOUT.means("How long to wait for an answer. `0`: forever."),
+    Field("default", word_of(Answer), "The answer after the timeout.", '"reject"'),
     owner="approve",
 )
 STEP_ONLY: Final = (
-    Field("name", TEXT, "Its name in the workflow."),
+    Field("name", TEXT, "The name of the step in the workflow."),
     Field(
         "after",
         TABLES._replace(words="step or list of steps"),
-        'The steps it follows: `"extract"`, or a table as below, or a list of these. It waits for all of them. Without'
-        " any it starts at once.",
+        'The parent steps: `"extract"`, a table as below, or a list of these. The step waits for all of them. A step'
+        " without parents starts immediately.",
         "[]",
         is_literal=True,
     ),
-    Field("trigger_rule", CONDITION, "The condition on all parents that have none of their own.", '"success"'),
-    Field("final", FLAG, "It runs last, once, whatever the results of the others. One step can.", "false"),
-    Field("job", TEXT, "The job that it runs."),
-    Field("approve", TABLES._replace(words="true or table"), "A person decides, see below.", "false", is_literal=True),
+    Field("trigger_rule", CONDITION, "The condition for parents without `when`.", '"success"'),
+    Field(
+        "final", FLAG, "If true, the step runs last, once, after any results of the others. At most one step.", "false"
+    ),
+    Field("job", TEXT, "The job that the step runs."),
+    Field(
+        "approve",
+        TABLES._replace(words="true or table"),
+        "If set, a person approves or rejects the step, see below.",
+        "false",
+        is_literal=True,
+    ),
     Field(
         "overlap",
         word_of(StepOverlap),
-        "What it does while an earlier run of it is not over: run beside it, be skipped, or wait. For a step that names"
-        " a `job` every run of that job counts; for `queue`, those outside of workflows only if the job has"
-        " `max_concurrent`. A skipped step is no success.",
+        "What happens while an earlier run of the step is not over: it runs concurrently, is skipped, or waits. For a"
+        " step with `job`, every run of that job counts; for `queue`, runs outside of workflows count only if the job"
+        " has `max_concurrent`. A skipped step is not a success.",
         '"allow"',
     ),
-    PAYLOAD.means("What it is given."),
+    PAYLOAD.means("The payload of the step."),
 )
 STEP_WORK: Final = union(
     only(IDENTITY, "kind"),
@@ -80,28 +88,34 @@ STEP_WORK: Final = union(
     *(schema.fields for schema in KIND_FIELDS.values()),
     (*GATE, INNER_KIND, TIMEZONE),
 )
-"""The options of a step that is a job of its own: those of a job."""
+"""The options of a step with its own definition: those of a job."""
 EXECUTION: Final = (
-    TIMEOUT.means("How long an execution may take as a whole. `0`: no limit."),
-    *(field.means("How many executions at once. `0`: no limit.", "0") for field in only(OPTIONS, "max_concurrent")),
+    TIMEOUT.means("The longest duration of an execution. `0`: no limit."),
     *(
-        field.means("Not used: coordinators begin executions. Its steps have queues of their own.")
+        field.means("How many executions may be running at the same time. `0`: no limit.", "0")
+        for field in only(OPTIONS, "max_concurrent")
+    ),
+    *(
+        field.means("No effect: coordinators open executions. Steps have their own queues.")
         for field in only(OPTIONS, "queue")
     ),
-    *(field.means("Of executions that wait to begin.") for field in only(OPTIONS, "priority")),
+    *(field.means("The priority of executions that wait to be opened.") for field in only(OPTIONS, "priority")),
 )
 """How the executions of a workflow are handled."""
 WORKFLOW_ONLY: Final = (
-    Field("id", TEXT, "Its name for ever, like that of a job. No job may have the same."),
+    Field("id", TEXT, "The permanent id, with the characters of a job id. No job may have the same."),
     *(
         field.means(
-            "Its former id: versions, executions, schedules and the runs of its steps move to the new id."
-            " May stay in the file."
+            "The former id: versions, executions, schedules and runs of steps move to the new id. May stay in the file."
         )
         for field in only(IDENTITY, "renamed_from")
     ),
-    *only(DESCRIPTION, "description", "owner", "tags"),
-    *(field.means("Whether its ticks start executions.") for field in only(IDENTITY, "enabled")),
+    *(field.means("The purpose of the workflow.") for field in only(DESCRIPTION, "description")),
+    *only(DESCRIPTION, "owner", "tags"),
+    *(
+        field.means("If false, ticks of the workflow are skipped with the reason `disabled`.")
+        for field in only(IDENTITY, "enabled")
+    ),
     *(
         field.means("`[[workflows.schedules]]`, with the keys of `[[jobs.schedules]]` and `user_id`.")
         for field in only(IDENTITY, "schedules")
@@ -109,22 +123,27 @@ WORKFLOW_ONLY: Final = (
     Field(
         "triggers",
         TABLES,
-        'Schedules by another name: a trigger with `type = "schedule_based"` is a schedule. A trigger of another type'
-        " is ignored with a warning.",
+        'Schedules in another notation: a trigger with `type = "schedule_based"` is a schedule. Triggers of other types'
+        " are ignored with a warning.",
         is_literal=True,
     ),
     USER,
-    Field("params", VALUES, "The parameters of an execution, with their defaults. Others are refused.", "{}"),
+    Field(
+        "params",
+        VALUES,
+        "The parameters of an execution with their default values. Other parameters are refused.",
+        "{}",
+    ),
     *EXECUTION,
     PARTIAL.means("What a `partial` run of a step counts as."),
     Field(
         "final_on_cancel",
         FLAG,
-        "Whether the final step runs when an execution is cancelled or its time is up.",
+        "Whether the final step runs when an execution is cancelled or exceeds its timeout.",
         "false",
     ),
     Field("steps", TABLES, "`[[workflows.steps]]`, see below. At least one.", is_literal=True),
 )
 WORKFLOW_DEFAULTS: Final = frozenset({"enabled", "owner", "tags", "queue", "priority"} | {key.name for key in POLICY})
-"""The options of [defaults] that hold for a workflow. Limits of jobs do not: a workflow takes longer than a step."""
+"""The options of [defaults] that apply to workflows. Limits of jobs do not: a workflow takes longer than a step."""
 WHEN: Final = (*RULE, *POLICY)

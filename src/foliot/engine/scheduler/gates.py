@@ -80,7 +80,7 @@ class Gates:
             if cooling(gate, declined, run.planned):
                 return Passed(run.run_id, Decision(action=Action.SKIP, reason=Reason.COOLDOWN))
         since, until = await self._window_start(gate, run), now if gate.wait else run.planned
-        dependencies = await self._storage.admission.sights(gate.depends_on, after=since, until=until)
+        dependencies = await self._storage.admission.dependency_states(gate.depends_on, after=since, until=until)
         if waits(gate, dependencies, run.planned, now):
             return Postponed(run.run_id, Instant(min(now + RECHECK, run.planned + gate.wait)))
         is_continuous = gate.window_kind is WindowKind.LAST_SUCCESS

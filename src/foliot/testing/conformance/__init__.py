@@ -1,6 +1,6 @@
-"""The ports, defined by tests: an adapter is whatever passes the suites here."""
+"""Test suites for adapters: each suite has the promises of one port."""
 
 import pytest
 
-# The suites live outside of anybody's test directory: without this a failing assert would not say what it saw.
+# The suites are outside of any test directory: without this, pytest would not show the values of a failed assert.
 pytest.register_assert_rewrite(*(f"{__name__}.{suite}" for suite in ("clock", "queue", "storage")))

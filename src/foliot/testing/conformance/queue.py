@@ -1,7 +1,7 @@
-"""What it means to be a queue: every promise of `foliot.ports.queue` as a test.
+"""The promises of `foliot.ports.queue` as tests.
 
-Subclass `QueueContract`, or `MessageContract` for a queue that carries run ids, and give a `queue` fixture; the
-second one also asks for `deliver`, which puts raw bytes where a message of that queue would be.
+Subclass `QueueContract`, or `MessageContract` for a queue that carries run ids, and provide a `queue` fixture.
+`MessageContract` also needs `deliver`, which puts raw bytes into a queue as a message.
 """
 
 import asyncio
@@ -13,8 +13,8 @@ from foliot.domain.ids import RunId
 from foliot.ports.queue import Queue
 from foliot.testing.builders import a_run_id
 
-PATIENCE = 30
-"""Seconds after which a signal will not come any more. A bound, not a wait: signals arrive at once."""
+TIMEOUT = 30
+"""Seconds after which a test stops waiting for a signal. Signals normally arrive immediately."""
 
 GARBAGE = {
     "nothing": b"",
@@ -34,13 +34,13 @@ GARBAGE = {
     "a million bytes": b"x" * 1_048_576,
     "too deep": b"[" * 4_000,
 }
-"""What anybody who can reach a broker may have put there."""
+"""Invalid messages, as any client of a broker could send them."""
 
 Deliver = Callable[[str, bytes], Awaitable[None]]
 
 
 class QueueContract:
-    """Every queue passes these, unchanged."""
+    """Every queue must pass these tests unchanged."""
 
     @pytest.mark.proves("R1-55")
     async def test_an_announcement_sets_the_signal(self, queue: Queue) -> None:
@@ -48,9 +48,9 @@ class QueueContract:
 
         await queue.announce("default", [a_run_id()])
 
-        await heard(queue)
+        await signalled(queue)
 
-    async def test_nothing_to_take_is_taken_without_waiting(self, queue: Queue) -> None:
+    async def test_taking_from_an_empty_queue_does_not_wait(self, queue: Queue) -> None:
         assert list(await queue.take(["default"], 10)) == []
 
     @pytest.mark.proves("Q3")
@@ -61,11 +61,11 @@ class QueueContract:
 
         assert set(await taken(queue)) <= {run_id}
 
-    async def test_what_was_never_taken_can_be_done(self, queue: Queue) -> None:
+    async def test_acknowledging_an_unknown_message_is_a_no_op(self, queue: Queue) -> None:
         await queue.done([a_run_id()])
         await queue.done([])
 
-    async def test_a_queue_that_carries_nothing_gives_nothing(self, queue: Queue) -> None:
+    async def test_take_returns_announced_ids_only_if_the_queue_carries_ids(self, queue: Queue) -> None:
         run_id = a_run_id()
         await queue.announce("default", [run_id])
 
@@ -73,20 +73,20 @@ class QueueContract:
 
 
 class MessageContract(QueueContract):
-    """Every queue that carries run ids passes these, unchanged."""
+    """Every queue that carries run ids must pass these tests unchanged."""
 
-    async def test_it_says_that_it_carries_ids(self, queue: Queue) -> None:
+    async def test_a_message_queue_carries_ids(self, queue: Queue) -> None:
         assert queue.carries_ids
 
     @pytest.mark.proves("R1-07", "R1-55")
-    async def test_what_was_announced_is_taken_in_order(self, queue: Queue) -> None:
+    async def test_announced_runs_are_taken_in_order(self, queue: Queue) -> None:
         run_ids = [a_run_id() for _ in range(5)]
 
         await queue.announce("default", run_ids)
 
         assert await taken(queue) == run_ids
 
-    async def test_no_more_is_taken_than_asked_for(self, queue: Queue) -> None:
+    async def test_take_returns_at_most_the_limit(self, queue: Queue) -> None:
         run_ids = [a_run_id() for _ in range(5)]
         await queue.announce("default", run_ids)
 
@@ -95,7 +95,7 @@ class MessageContract(QueueContract):
         assert [*first, *second] == run_ids
         assert len(first) == 3
 
-    async def test_asking_for_nothing_takes_nothing(self, queue: Queue) -> None:
+    async def test_taking_with_a_limit_of_zero_takes_nothing(self, queue: Queue) -> None:
         await queue.announce("default", [a_run_id()])
 
         assert list(await queue.take(["default"], 0)) == []
@@ -103,7 +103,7 @@ class MessageContract(QueueContract):
         assert len(await taken(queue)) == 1
 
     @pytest.mark.proves("R1-05", "R1-29")
-    async def test_two_consumers_share_what_there_is(self, queue: Queue) -> None:
+    async def test_two_consumers_share_the_messages(self, queue: Queue) -> None:
         run_ids = [a_run_id() for _ in range(20)]
         await queue.announce("default", run_ids)
 
@@ -111,15 +111,15 @@ class MessageContract(QueueContract):
 
         assert sorted(run_id for share in shares for run_id in share) == sorted(run_ids)
 
-    async def test_what_is_left_sets_the_signal_again(self, queue: Queue) -> None:
+    async def test_remaining_messages_set_the_signal_again(self, queue: Queue) -> None:
         await queue.announce("default", [a_run_id(), a_run_id()])
         queue.signal.clear()
 
         await queue.take(["default"], 1)
 
-        await heard(queue)
+        await signalled(queue)
 
-    async def test_queues_are_apart(self, queue: Queue) -> None:
+    async def test_queues_do_not_share_messages(self, queue: Queue) -> None:
         fast, slow = a_run_id(), a_run_id()
         await queue.announce("fast", [fast])
         await queue.announce("slow", [slow])
@@ -128,7 +128,7 @@ class MessageContract(QueueContract):
         assert await taken(queue, "slow") == [slow]
         assert await taken(queue, "fast") == [fast]
 
-    async def test_several_queues_are_taken_from_at_once(self, queue: Queue) -> None:
+    async def test_one_take_reads_several_queues(self, queue: Queue) -> None:
         fast, slow = a_run_id(), a_run_id()
         await queue.announce("fast", [fast])
         await queue.announce("slow", [slow])
@@ -136,14 +136,14 @@ class MessageContract(QueueContract):
         assert set(await taken(queue, "slow", "fast")) == {fast, slow}
 
     @pytest.mark.proves("Q6")
-    async def test_what_is_done_does_not_come_again(self, queue: Queue) -> None:
+    async def test_acknowledged_messages_are_not_delivered_again(self, queue: Queue) -> None:
         await queue.announce("default", [a_run_id()])
         await queue.done(await taken(queue))
 
         assert await taken(queue) == []
 
     @pytest.mark.proves("Q1", "R1-23")
-    async def test_a_message_of_the_protocol_is_understood(self, queue: Queue, deliver: Deliver) -> None:
+    async def test_a_message_in_the_documented_format_is_accepted(self, queue: Queue, deliver: Deliver) -> None:
         run_id = a_run_id()
 
         await deliver("default", b'{"v":1,"run_id":"%s"}' % run_id.encode())
@@ -152,7 +152,7 @@ class MessageContract(QueueContract):
 
     @pytest.mark.proves("Q4", "R1-46")
     @pytest.mark.parametrize("body", GARBAGE.values(), ids=GARBAGE)
-    async def test_garbage_is_never_returned_and_does_not_stop_what_follows(
+    async def test_an_invalid_message_is_dropped_and_later_ones_are_delivered(
         self, queue: Queue, deliver: Deliver, body: bytes
     ) -> None:
         run_id = a_run_id()
@@ -167,6 +167,6 @@ async def taken(queue: Queue, *names: str) -> list[RunId]:
     return list(await queue.take(names or ("default",), 100))
 
 
-async def heard(queue: Queue) -> None:
-    async with asyncio.timeout(PATIENCE):
+async def signalled(queue: Queue) -> None:
+    async with asyncio.timeout(TIMEOUT):
         await queue.signal.wait()

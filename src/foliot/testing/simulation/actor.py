@@ -1,7 +1,6 @@
-"""Attempts that last virtual time and end as the seed says.
+"""A runner whose attempts take virtual time and end as the seed determines.
 
-What an attempt does depends on the seed, the run and the number of the attempt alone: whoever carries it out, and
-however often the story is told, it is the same.
+What an attempt does depends only on the seed, the run and the number of the attempt, not on the process that runs it.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ _STREAM: Final[Stream] = "stdout"
 
 
 class Act(NamedTuple):
-    """What one attempt does, after how long."""
+    """What one attempt does, and after how long."""
 
     deed: str
     span: Millis
@@ -33,7 +32,7 @@ _ODDS: Final = (62, 16, 4, 6, 8, 4)
 
 
 class Actor:
-    """The runner of one process. `on_kill` is called by an attempt that takes its worker down with it."""
+    """The runner of one process. An attempt that crashes its worker calls `on_kill`."""
 
     abandoned = 0
 
@@ -54,13 +53,13 @@ class Actor:
             case "raise":
                 raise RuntimeError("a defect of the runner")
             case _:
-                said = {"attempt": attempt.number, "execution": attempt.execution, "told": attempt.payload}
-                return Success(msgspec.json.encode(said))
+                output = {"attempt": attempt.number, "execution": attempt.execution, "payload": attempt.payload}
+                return Success(msgspec.json.encode(output))
 
     def act_of(self, attempt: Attempt) -> Act:
-        chance = Random(f"{self._seed}:{attempt.run_id}:{attempt.number}")  # noqa: S311  (a story, no secret)
-        deed = str(attempt.spec.get("deed") or chance.choices(_DEEDS, _ODDS)[0])
-        span = chance.choice((0, chance.randrange(5 * SECOND), chance.randrange(90 * SECOND)))
+        random = Random(f"{self._seed}:{attempt.run_id}:{attempt.number}")  # noqa: S311  (not a secret)
+        deed = str(attempt.spec.get("deed") or random.choices(_DEEDS, _ODDS)[0])
+        span = random.choice((0, random.randrange(5 * SECOND), random.randrange(90 * SECOND)))
         return Act(deed, Millis(span))
 
     async def _spend(self, act: Act) -> None:

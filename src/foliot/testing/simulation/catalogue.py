@@ -1,4 +1,4 @@
-"""What a simulated cluster has to do: jobs, and workflows and schedules drawn by chance."""
+"""The definitions of a simulated cluster: fixed jobs, and random workflows and schedules."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -39,49 +39,49 @@ _JOBS: Final[dict[JobId, JobSpec]] = {
     JobId("gated"): replace(_job(), gate=Gate(depends_on=(JobId("plain"),), window=HOUR, wait=Millis(MINUTE))),
 }
 _RARE: Final = ("poison", "endless")
-"""What no schedule starts: it is asked for now and then."""
+"""Jobs that no schedule starts; they are enqueued from time to time."""
 WORKFLOWS: Final = ("flow", "stream")
 _STEP_OPTIONS: Final[Sequence[dict[str, Any]]] = ({}, {}, {}, {"retry": _RETRY}, {"max_concurrent": 1})
 _OVERLAPS: Final = (StepOverlap.ALLOW, StepOverlap.ALLOW, StepOverlap.ALLOW, StepOverlap.SKIP, StepOverlap.QUEUE)
 PAYLOAD: Final = {"execution": "{{ execution.id }}"}
-"""What every step is told, so that it can say later in which execution it ran."""
+"""The payload of every step. Its output repeats it, so that the watch can check the execution."""
 
 
 class Catalogue(NamedTuple):
-    """Everything that can be asked for."""
+    """All jobs and workflows of the cluster."""
 
     workflows: dict[str, WorkflowSpec]
     jobs: dict[JobId, JobSpec]
 
     @property
     def startable(self) -> list[JobId]:
-        """What schedules start."""
+        """The jobs that schedules may start."""
         return [job_id for job_id in self.jobs if job_id not in _RARE and "." not in job_id]
 
 
-def draw_catalogue(chance: Random) -> Catalogue:
-    """The jobs that are always there, and workflows of any shape."""
-    workflows = {workflow_id: _draw_workflow(chance) for workflow_id in WORKFLOWS}
+def draw_catalogue(random: Random) -> Catalogue:
+    """Return the fixed jobs and random workflows."""
+    workflows = {workflow_id: _draw_workflow(random) for workflow_id in WORKFLOWS}
     jobs = [jobs_of(workflow_id, 1, spec) for workflow_id, spec in workflows.items()]
     return Catalogue(workflows, _JOBS | {job_id: spec for some in jobs for job_id, spec in some.items()})
 
 
-def redraw_workflow(chance: Random, spec: WorkflowSpec) -> WorkflowSpec:
-    """An edit: the same steps, other edges."""
-    return replace(spec, steps=draw_edges(chance, spec.steps))
+def redraw_workflow(random: Random, spec: WorkflowSpec) -> WorkflowSpec:
+    """Return the workflow with the same steps and other edges."""
+    return replace(spec, steps=draw_edges(random, spec.steps))
 
 
-def _draw_workflow(chance: Random) -> WorkflowSpec:
+def _draw_workflow(random: Random) -> WorkflowSpec:
     return WorkflowSpec(
-        steps=draw_steps(chance, lambda name: _draw_step(chance, name), most=9),
-        options=Options(timeout=chance.choice((None, Millis(20 * MINUTE)))),
-        final_on_cancel=chance.random() < 0.5,
+        steps=draw_steps(random, lambda name: _draw_step(random, name), most=9),
+        options=Options(timeout=random.choice((None, Millis(20 * MINUTE)))),
+        final_on_cancel=random.random() < 0.5,
     )
 
 
-def _draw_step(chance: Random, name: str) -> Step:
-    definition = _job(**chance.choice(_STEP_OPTIONS))
-    return Step(name=name, definition=definition, payload=PAYLOAD, overlap=chance.choice(_OVERLAPS))
+def _draw_step(random: Random, name: str) -> Step:
+    definition = _job(**random.choice(_STEP_OPTIONS))
+    return Step(name=name, definition=definition, payload=PAYLOAD, overlap=random.choice(_OVERLAPS))
 
 
 _CRONS: Final = (
@@ -94,41 +94,41 @@ _CRONS: Final = (
     ("H H * * *", "UTC"),
 )
 _RULES: Final[Sequence[Callable[[Random, Instant], dict[str, Any]]]] = (
-    lambda chance, now: dict(zip(("expr", "timezone"), chance.choice(_CRONS), strict=True)),
-    lambda chance, now: dict(zip(("expr", "timezone"), chance.choice(_CRONS[:3]), strict=True)),
-    lambda chance, now: {"type": ScheduleType.INTERVAL, "expr": str(chance.choice((10, 45, 90, 600)))},
-    lambda chance, now: {"type": ScheduleType.ONCE, "expr": str(now - now % SECOND + chance.randrange(600) * SECOND)},
-    lambda chance, now: {"type": ScheduleType.MANUAL},
+    lambda random, now: dict(zip(("expr", "timezone"), random.choice(_CRONS), strict=True)),
+    lambda random, now: dict(zip(("expr", "timezone"), random.choice(_CRONS[:3]), strict=True)),
+    lambda random, now: {"type": ScheduleType.INTERVAL, "expr": str(random.choice((10, 45, 90, 600)))},
+    lambda random, now: {"type": ScheduleType.ONCE, "expr": str(now - now % SECOND + random.randrange(600) * SECOND)},
+    lambda random, now: {"type": ScheduleType.MANUAL},
 )
 
 
-def draw_schedule(chance: Random, now: Instant, catalogue: Catalogue, overlap: Overlap | None = None) -> ScheduleSpec:
-    """Any rule, with any policy, for any of the jobs."""
-    overlap = overlap or chance.choice(list(Overlap))
-    rule = {"type": ScheduleType.CRON, **chance.choices(_RULES, (5, 5, 5, 2, 1))[0](chance, now)}
+def draw_schedule(random: Random, now: Instant, catalogue: Catalogue, overlap: Overlap | None = None) -> ScheduleSpec:
+    """Return a schedule with a random rule, policies and job."""
+    overlap = overlap or random.choice(list(Overlap))
+    rule = {"type": ScheduleType.CRON, **random.choices(_RULES, (5, 5, 5, 2, 1))[0](random, now)}
     spec = ScheduleSpec(
         **rule,
-        job_id=chance.choice(catalogue.startable),
+        job_id=random.choice(catalogue.startable),
         overlap=overlap,
-        catchup=chance.choice(list(Catchup)),
-        catchup_max_age=chance.choice((None, None, Millis(3 * MINUTE), Millis(30 * MINUTE))),
+        catchup=random.choice(list(Catchup)),
+        catchup_max_age=random.choice((None, None, Millis(3 * MINUTE), Millis(30 * MINUTE))),
     )
-    return _draw_window(chance, now, _draw_jitter(chance, spec))
+    return _draw_window(random, now, _draw_jitter(random, spec))
 
 
-def redraw_schedule(chance: Random, spec: ScheduleSpec, now: Instant, catalogue: Catalogue) -> ScheduleSpec:
-    """An edit: another rule or other policies, the same overlap, so that it can be judged from outside."""
-    return draw_schedule(chance, now, catalogue, spec.overlap)
+def redraw_schedule(random: Random, spec: ScheduleSpec, now: Instant, catalogue: Catalogue) -> ScheduleSpec:
+    """Return the schedule with another rule or policies. The overlap policy stays, so that the watch can check it."""
+    return draw_schedule(random, now, catalogue, spec.overlap)
 
 
-def _draw_jitter(chance: Random, spec: ScheduleSpec) -> ScheduleSpec:
-    if chance.random() < 0.6:
+def _draw_jitter(random: Random, spec: ScheduleSpec) -> ScheduleSpec:
+    if random.random() < 0.6:
         return spec
-    return replace(spec, jitter=Millis(chance.randrange(1, 5 * SECOND)), jitter_mode=chance.choice(list(JitterMode)))
+    return replace(spec, jitter=Millis(random.randrange(1, 5 * SECOND)), jitter_mode=random.choice(list(JitterMode)))
 
 
-def _draw_window(chance: Random, now: Instant, spec: ScheduleSpec) -> ScheduleSpec:
-    if chance.random() < 0.8:
+def _draw_window(random: Random, now: Instant, spec: ScheduleSpec) -> ScheduleSpec:
+    if random.random() < 0.8:
         return spec
-    start = later(now, chance.randrange(-10, 10) * MINUTE + chance.randrange(SECOND))
-    return replace(spec, start_at=start, end_at=later(start, chance.randrange(15, 60) * MINUTE))
+    start = later(now, random.randrange(-10, 10) * MINUTE + random.randrange(SECOND))
+    return replace(spec, start_at=start, end_at=later(start, random.randrange(15, 60) * MINUTE))

@@ -1,4 +1,4 @@
-"""What people do to a cluster while it runs: ask for runs, cancel them, create, edit, pause and delete schedules, edit
+"""Commands of people on a running cluster: create and cancel runs, create, edit, pause and delete schedules, edit
 workflows and pause their steps."""
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from foliot.errors import FoliotError
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.storage import Storage
-from foliot.testing.simulation.broken import Broken
+from foliot.testing.invariants import Violation
 from foliot.testing.simulation.catalogue import Catalogue, draw_schedule, redraw_schedule, redraw_workflow
 from foliot.testing.simulation.watch import Watch
 
@@ -22,13 +22,13 @@ _SCHEDULES: Final = tuple(ScheduleId(f"schedule-{number}") for number in range(6
 
 
 class People:
-    """Everything is drawn by chance; whatever is asked for is noted."""
+    """Executes random commands and writes them to the trace."""
 
     def __init__(
         self,
         storage: Storage,
         clock: Clock,
-        chance: Random,
+        random: Random,
         ids: IdSource,
         catalogue: Catalogue,
         watch: Watch,
@@ -36,52 +36,52 @@ class People:
     ) -> None:
         self._storage = storage
         self._clock = clock
-        self._chance = chance
+        self._random = random
         self._ids = ids
         self._catalogue = catalogue
         self._watch = watch
         self._note = note
 
     async def enqueue(self) -> None:
-        await self._enqueue(self._chance.choice(list(self._catalogue.jobs)))
+        await self._enqueue(self._random.choice(list(self._catalogue.jobs)))
 
     async def start_workflow(self) -> None:
-        await self._enqueue(JobId(self._chance.choice(list(self._catalogue.workflows))))
+        await self._enqueue(JobId(self._random.choice(list(self._catalogue.workflows))))
 
     async def _enqueue(self, job_id: JobId) -> None:
-        chance, now, spec = self._chance, self._clock.now(), self._catalogue.jobs[job_id]
-        key = chance.choice((None, None, "a", "b"))
+        random, now, spec = self._random, self._clock.now(), self._catalogue.jobs[job_id]
+        key = random.choice((None, None, "a", "b"))
         run = NewRun(
             id=RunId(self._ids.make(now)),
             job_id=job_id,
-            due_at=later(now, chance.choice((0, 0, -5, 45)) * SECOND),
+            due_at=later(now, random.choice((0, 0, -5, 45)) * SECOND),
             options=spec.options,
             dedupe_key=key,
-            dedupe_scope=chance.choice(("forever", "active", "window")),
-            dedupe_for=chance.randrange(1, 300) * SECOND,
+            dedupe_scope=random.choice(("forever", "active", "window")),
+            dedupe_for=random.randrange(1, 300) * SECOND,
             is_gated=spec.gate is not None,
         )
         [answer] = await self._storage.orders.create([run])
         if key is None and not answer.is_new:
-            raise Broken(f"R1-41 run {run.id} has no dedupe key and was not created")
+            raise Violation(f"R1-41 run {run.id} has no dedupe key and was not created")
 
     async def cancel(self) -> None:
         run_ids = self._watch.unfinished or self._watch.run_ids
         if run_ids:
-            run_id = self._chance.choice(run_ids)
+            run_id = self._random.choice(run_ids)
             answers = await self._storage.orders.cancel([run_id])
             self._note(f"{run_id} {answers[run_id]}")
 
     async def put_schedule(self) -> None:
-        spec = draw_schedule(self._chance, self._clock.now(), self._catalogue)
-        schedule_id = self._chance.choice(_SCHEDULES)
+        spec = draw_schedule(self._random, self._clock.now(), self._catalogue)
+        schedule_id = self._random.choice(_SCHEDULES)
         if schedule_id not in await self._storage.definitions.get_schedules([schedule_id]):
             await self._put(schedule_id, spec)
 
     async def edit_schedule(self) -> None:
         for schedule in await self._some_schedule():
             spec, now = schedule.revision.spec, self._clock.now()
-            await self._put(schedule.id, redraw_schedule(self._chance, spec, now, self._catalogue))
+            await self._put(schedule.id, redraw_schedule(self._random, spec, now, self._catalogue))
 
     async def _put(self, schedule_id: ScheduleId, spec: ScheduleSpec) -> None:
         now = self._clock.now()
@@ -104,20 +104,20 @@ class People:
             await self._storage.definitions.delete_schedules([schedule.id])
 
     async def edit_workflow(self) -> None:
-        """A new version: executions that have begun go on with theirs."""
-        workflow_id = self._chance.choice(list(self._catalogue.workflows))
-        spec = redraw_workflow(self._chance, self._catalogue.workflows[workflow_id])
+        """Put a new version. Open executions continue with theirs."""
+        workflow_id = self._random.choice(list(self._catalogue.workflows))
+        spec = redraw_workflow(self._random, self._catalogue.workflows[workflow_id])
         [known] = (await self._storage.definitions.put_workflows({workflow_id: spec})).values()
         await self._storage.definitions.put_jobs(list(jobs_of(workflow_id, known.version, spec).items()))
         self._note(f"{workflow_id} version {known.version}")
 
     async def pause_or_resume_step(self) -> None:
-        workflow_id = self._chance.choice(list(self._catalogue.workflows))
-        step = self._chance.choice(self._catalogue.workflows[workflow_id].steps).name
+        workflow_id = self._random.choice(list(self._catalogue.workflows))
+        step = self._random.choice(self._catalogue.workflows[workflow_id].steps).name
         paused = step not in await self._storage.definitions.paused_steps(workflow_id)
         await self._storage.definitions.pause_step(workflow_id, step, paused=paused)
         self._note(f"{workflow_id} {step} {paused}")
 
     async def _some_schedule(self) -> list[Schedule]:
         schedules = await self._storage.definitions.page_schedules()
-        return [self._chance.choice(schedules)] if schedules else []
+        return [self._random.choice(schedules)] if schedules else []

@@ -23,38 +23,38 @@ from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.testing.simulation.actor import KIND, Actor
 from foliot.testing.simulation.faults import Faults
-from foliot.testing.simulation.notes import TroubledNotes
-from foliot.testing.simulation.turnstile import Hush, Turnstile, gated
+from foliot.testing.simulation.notes import UnreliableNotes
+from foliot.testing.simulation.turnstile import Turnstile, VerbPause, with_turnstile
 
 LEASE: Final = Millis(60 * SECOND)
 SLOTS: Final = 3
-KEEPING: Final = RETENTION._replace(executions_per_workflow=None)
-"""A story is judged at its end by all that happened: no execution is removed before."""
+KEEP_EXECUTIONS: Final = RETENTION._replace(executions_per_workflow=None)
+"""Keeps all executions, because they are checked at the end of the simulation."""
 
 OpenStorage = Callable[[Clock, Callable[[str], None]], Awaitable[Storage]]
-"""Opens the cluster's database once more, with a clock and with fault points."""
+"""Opens the database of the cluster with a clock and with fault points."""
 QueueOf = Callable[[Storage], Queue]
 
 
 class Cluster(NamedTuple):
-    """What its processes have in common."""
+    """What the processes share."""
 
     open_storage: OpenStorage
     queue_of: QueueOf
-    hush: Hush
+    pause: VerbPause
     clock: Clock
     seed: int
 
 
 class Process:
-    """Scheduler and worker with nothing in common with other processes but the database and the broker."""
+    """A scheduler, a coordinator and a worker that share only the database and the broker with other processes."""
 
     def __init__(
         self,
         name: str,
         faults: Faults,
         turnstile: Turnstile,
-        notes: TroubledNotes,
+        notes: UnreliableNotes,
         parts: Parts,
         settings: Settings,
     ) -> None:
@@ -65,15 +65,15 @@ class Process:
         self._turnstile = turnstile
         self._rounds: dict[Duty, asyncio.Task[Millis | None]] = {}
         self.is_doomed = False
-        """An attempt has taken its worker down: the process is to be crashed."""
+        """An attempt has crashed its worker: the process must be crashed."""
         self.stalled_until = 0
         self._work = build_worker(parts, settings)
         self._coordinator = CoordinatorRole(parts, settings)
         scheduler = SchedulerRole(parts, settings)
         self.duties: tuple[Duty, ...] = (*scheduler.duties, *self._work.duties, *self._coordinator.duties)
 
-    async def go_on(self, duty: Duty, *, slowly: bool) -> Millis | None:
-        """Begin a round, or let one that stands still do its next verb. The rest it asks for once it is over."""
+    async def advance_round(self, duty: Duty, *, slowly: bool) -> Millis | None:
+        """Start a round, or let a stopped round do its next verb. Return its delay when it has ended."""
         task = self._rounds.get(duty)
         if task is None:
             task = self._rounds[duty] = asyncio.create_task(_round_of(duty))
@@ -87,15 +87,15 @@ class Process:
         del self._rounds[duty]
         return await task
 
-    def hurry(self) -> list[Duty]:
-        """Trouble is over and nobody is slow any more; the duties whose rounds have still to be brought to an end."""
+    def end_faults(self) -> list[Duty]:
+        """Disarm all faults and return the duties whose rounds have not ended."""
         self.faults.disarm()
         self._turnstile.open()
         self._notes.is_reliable = True
         return list(self._rounds)
 
     async def crash(self) -> None:
-        """Vanish: nothing is saved, nobody is told. Attempts end without a word, as they do when memory is gone."""
+        """End without saving anything. Attempts end without an outcome."""
         for task in self._rounds.values():
             task.cancel()
         self._end_attempts(Ending.LEASE_LOST)
@@ -103,7 +103,7 @@ class Process:
         await self._storage.close()
 
     async def stop(self) -> None:
-        """Stop in good order: what runs is given back, every outcome saved, the worker says goodbye."""
+        """Stop in order: give running runs back, save every outcome, and retire the workers."""
         self._end_attempts(Ending.SHUTDOWN)
         for worker in self._workers:
             while worker.consumer.held:
@@ -122,10 +122,10 @@ class Process:
             worker.consumer.end(list(worker.consumer.held), ending)
 
 
-async def start_process(name: str, cluster: Cluster, *, ids: IdSource, notes: TroubledNotes) -> Process:
-    """A process with a database connection of its own. Its worker is registered by the first round of its duty."""
-    faults, turnstile, clock = Faults(), Turnstile(cluster.hush), cluster.clock
-    storage = gated(await cluster.open_storage(clock, faults), turnstile, trees=notes.trouble)
+async def start_process(name: str, cluster: Cluster, *, ids: IdSource, notes: UnreliableNotes) -> Process:
+    """Build a process with its own database connection. The first round of its heartbeat registers the worker."""
+    faults, turnstile, clock = Faults(), Turnstile(cluster.pause), cluster.clock
+    storage = with_turnstile(await cluster.open_storage(clock, faults), turnstile, trees=notes.wrap)
     doom: list[Process] = []
 
     def kill() -> None:
@@ -142,7 +142,12 @@ async def start_process(name: str, cluster: Cluster, *, ids: IdSource, notes: Tr
         launcher=launch_job,
     )
     process = Process(
-        name, faults, turnstile, notes, parts, Settings(label=name, slots=SLOTS, lease=LEASE, retention=KEEPING)
+        name,
+        faults,
+        turnstile,
+        notes,
+        parts,
+        Settings(label=name, slots=SLOTS, lease=LEASE, retention=KEEP_EXECUTIONS),
     )
     doom.append(process)
     return process
@@ -153,6 +158,6 @@ async def _round_of(duty: Duty) -> Millis | None:
 
 
 async def ease(turns: int = 8) -> None:
-    """Let every task that can go on have its turn."""
+    """Run all ready tasks for a few turns of the event loop."""
     for _ in range(turns):
         await asyncio.sleep(0)

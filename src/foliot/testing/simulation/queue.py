@@ -1,4 +1,4 @@
-"""A broker that does what brokers do on a bad day."""
+"""An unreliable broker."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ _ODDS: Final = (70, 12, 9, 9)
 
 
 class LossyQueue:
-    """Carries run ids between all processes of a world; some get lost, some arrive twice, some late."""
+    """Carries run ids between all processes. Some are lost, some are delivered twice, some late."""
 
     carries_ids = True
 
-    def __init__(self, chance: Random) -> None:
-        self._chance = chance
+    def __init__(self, random: Random) -> None:
+        self._random = random
         self._messages: list[tuple[str, RunId]] = []
         self._late: list[tuple[str, RunId]] = []
         self.signal = asyncio.Event()
@@ -29,21 +29,21 @@ class LossyQueue:
         self.signal.set()
 
     def _send(self, message: tuple[str, RunId]) -> None:
-        fate = "deliver" if self.is_reliable else self._chance.choices(_FATES, _ODDS)[0]
+        fate = "deliver" if self.is_reliable else self._random.choices(_FATES, _ODDS)[0]
         if fate in ("deliver", "double"):
             self._messages.append(message)
         if fate in ("delay", "double"):
             self._late.append(message)
 
     def deliver_late(self) -> int:
-        """What was delayed arrives now, in any order."""
+        """Deliver the delayed messages, in random order. Return how many."""
         arrived, self._late = self._late, []
-        self._chance.shuffle(arrived)
+        self._random.shuffle(arrived)
         self._messages += arrived
         return len(arrived)
 
     def empty(self) -> int:
-        """A broker that lost everything it held."""
+        """Lose all messages. Return how many."""
         lost = len(self._messages) + len(self._late)
         self._messages.clear()
         self._late.clear()
@@ -56,7 +56,7 @@ class LossyQueue:
         return [run_id for _, run_id in mine]
 
     async def done(self, run_ids: Sequence[RunId]) -> None:
-        """Nothing to do: what was taken is gone."""
+        """Do nothing: `take` has removed the messages."""
 
     async def close(self) -> None:
-        """Nothing to do: the broker outlives every process."""
+        """Do nothing: the broker outlives every process."""

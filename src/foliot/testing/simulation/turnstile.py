@@ -1,7 +1,7 @@
-"""Rounds that are stopped in their middle, so that others happen in between.
+"""Stops rounds between two storage verbs, so that other rounds happen in between.
 
-A storage verb is atomic; what a duty does between two of them is not. A slow round waits before each verb until it is
-let pass, and meanwhile the rest of the world goes on: schedules are edited, leases expire, rivals decide the same.
+A storage verb is atomic; a round with several verbs is not. A slow round waits before each verb until it is let pass.
+Meanwhile schedules are edited, leases expire, and other processes make the same decisions.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ from typing import Any, cast
 
 from foliot.ports.storage import Storage
 from foliot.ports.trees import TreeStore
-from foliot.testing.simulation.faults import PLANTED
+from foliot.testing.simulation.faults import INJECTED
 
 _STORES = ("ledger", "work", "admission", "orders", "definitions", "queries", "upkeep")
 
 
-class Hush:
-    """While somebody looks around, nobody begins a verb: what is seen has all been so at one moment."""
+class VerbPause:
+    """Blocks all verbs while the watch reads, so that it reads one consistent state."""
 
     def __init__(self) -> None:
         self._is_over = asyncio.Event()
@@ -28,16 +28,16 @@ class Hush:
     async def __aexit__(self, *error: object) -> None:
         self._is_over.set()
 
-    async def over(self) -> None:
+    async def wait_over(self) -> None:
         while not self._is_over.is_set():
             await self._is_over.wait()
 
 
 class Turnstile:
-    """Where the rounds of one process pass on their way to the storage."""
+    """Controls the verbs of the rounds of one process."""
 
-    def __init__(self, hush: Hush) -> None:
-        self._hush = hush
+    def __init__(self, pause: VerbPause) -> None:
+        self._pause = pause
         self._slow: set[asyncio.Task[Any]] = set()
         self._waiting: dict[asyncio.Task[Any], asyncio.Future[None]] = {}
 
@@ -51,7 +51,7 @@ class Turnstile:
             self._waiting.pop(task).set_result(None)
 
     def open(self) -> None:
-        """Nobody is slow any more. Whoever stands still goes on, to the end, when it is let pass."""
+        """Make no round slow any more. A round that waits runs to its end when it is let pass."""
         self._slow.clear()
 
     async def enter(self) -> None:
@@ -62,14 +62,14 @@ class Turnstile:
                 await self._waiting[task]
             finally:
                 self._waiting.pop(task, None)
-        await self._hush.over()
+        await self._pause.wait_over()
 
 
-class _Gated:
+class _TurnstileStore:
     """A store behind a turnstile."""
 
     is_remote = True
-    """Its verbs take turns with others, as those of a server do, whatever storage is behind it."""
+    """Verbs interleave as those of a server do, also with SQLite."""
 
     def __init__(self, store: object, turnstile: Turnstile) -> None:
         self._store = store
@@ -84,7 +84,7 @@ class _Gated:
             await self._turnstile.enter()
             try:
                 return await verb(*arguments, **named)
-            except PLANTED:
+            except INJECTED:
                 _expect(asyncio.current_task())
                 raise
 
@@ -92,28 +92,28 @@ class _Gated:
 
 
 def _expect(task: "asyncio.Task[Any] | None") -> None:
-    """Planted trouble may end a task that nobody waits for, such as an attempt: that is as it was meant."""
+    """Retrieve the injected error if it ends a task that is not awaited, such as an attempt."""
     if task is not None:
         task.add_done_callback(_retrieve)
 
 
 def _retrieve(task: "asyncio.Task[Any]") -> None:
     error = None if task.cancelled() else task.exception()
-    if error is not None and not isinstance(error, PLANTED):
-        # Whatever became of the trouble on its way out was not planted.
-        told = {"message": "a task ended by another error than was planted", "exception": error, "task": task}
-        task.get_loop().call_exception_handler(told)
+    if error is not None and not isinstance(error, INJECTED):
+        # The injected error was replaced by another one, which is a defect.
+        context = {"message": "a task ended with an error that was not injected", "exception": error, "task": task}
+        task.get_loop().call_exception_handler(context)
 
 
-class _GatedStorage:
+class _TurnstileStorage:
     def __init__(self, storage: Storage, turnstile: Turnstile, trees: TreeStore) -> None:
         for name in _STORES:
-            setattr(self, name, _Gated(getattr(storage, name), turnstile))
-        self.trees = _Gated(trees, turnstile)
+            setattr(self, name, _TurnstileStore(getattr(storage, name), turnstile))
+        self.trees = _TurnstileStore(trees, turnstile)
         self.signal = storage.signal
         self.close = storage.close
 
 
-def gated(storage: Storage, turnstile: Turnstile, *, trees: Callable[[TreeStore], TreeStore]) -> Storage:
-    """The same storage, with every verb behind the turnstile, and something in front of its trees."""
-    return cast(Storage, _GatedStorage(storage, turnstile, trees(storage.trees)))
+def with_turnstile(storage: Storage, turnstile: Turnstile, *, trees: Callable[[TreeStore], TreeStore]) -> Storage:
+    """Return the storage with every verb behind the turnstile, and `trees` applied to its tree store."""
+    return cast(Storage, _TurnstileStorage(storage, turnstile, trees(storage.trees)))

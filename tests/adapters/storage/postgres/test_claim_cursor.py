@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
-from foliot.adapters.storage.postgres.claim_cursor import FRONT, ClaimCursor
+from foliot.adapters.storage.postgres.claim_cursor import QUEUE_START, ClaimCursor
 from foliot.adapters.storage.postgres.database.schema import statements
 from foliot.adapters.storage.postgres.database.transaction import SETTINGS
 from foliot.domain.ids import RunId
@@ -71,26 +71,26 @@ def look_in_vain(cursor: ClaimCursor, clock: VirtualClock, *, takes: int) -> Non
 
 
 def test_claims_begin_at_the_very_front(cursor: ClaimCursor, clock: VirtualClock) -> None:
-    assert [look(cursor, clock, takes=5), look(cursor, clock, takes=5)] == [[FRONT], [FRONT]]
+    assert [look(cursor, clock, takes=5), look(cursor, clock, takes=5)] == [[QUEUE_START], [QUEUE_START]]
 
 
 @pytest.mark.parametrize("takes", [[SLOW, SLOW], [SLOW, 5, SLOW, SLOW]])
 def test_even_after_some_that_were_slow(cursor: ClaimCursor, clock: VirtualClock, takes: list[int]) -> None:
     for one in takes:
         look(cursor, clock, takes=one)
-    assert look(cursor, clock, takes=5) == [FRONT]
+    assert look(cursor, clock, takes=5) == [QUEUE_START]
 
 
 def test_after_slow_looks_they_go_on_where_the_last_one_ended(cursor: ClaimCursor, clock: VirtualClock) -> None:
     look_slowly(cursor, clock)
-    assert look(cursor, clock, takes=5, queues=["other", "default"]) == [FRONT, (LONG_AGO, "a")]
+    assert look(cursor, clock, takes=5, queues=["other", "default"]) == [QUEUE_START, (LONG_AGO, "a")]
 
 
 def test_for_ten_times_as_long_as_the_last_of_them_took(cursor: ClaimCursor, clock: VirtualClock) -> None:
     look_slowly(cursor, clock)
     clock.advance(10 * SLOW - 1)
     before = look(cursor, clock, takes=1)
-    assert (before, look(cursor, clock, takes=1)) == ([(LONG_AGO, "a")], [FRONT])
+    assert (before, look(cursor, clock, takes=1)) == ([(LONG_AGO, "a")], [QUEUE_START])
 
 
 def test_one_slow_look_more_and_they_do_so_again(cursor: ClaimCursor, clock: VirtualClock) -> None:
@@ -103,7 +103,7 @@ def test_one_slow_look_more_and_they_do_so_again(cursor: ClaimCursor, clock: Vir
 def test_but_never_for_long(cursor: ClaimCursor, clock: VirtualClock) -> None:
     look_slowly(cursor, clock, takes=HOUR)
     clock.advance(10 * SECOND)
-    assert look(cursor, clock, takes=1) == [FRONT]
+    assert look(cursor, clock, takes=1) == [QUEUE_START]
 
 
 @pytest.mark.parametrize("priority", [0, -5])
@@ -123,10 +123,10 @@ def test_a_look_that_was_given_up_tells_enough(cursor: ClaimCursor, clock: Virtu
 def test_one_that_failed_at_once_tells_nothing(cursor: ClaimCursor, clock: VirtualClock) -> None:
     with pytest.raises(TimeoutError):
         look_in_vain(cursor, clock, takes=0)
-    assert look(cursor, clock, takes=1) == [FRONT]
+    assert look(cursor, clock, takes=1) == [QUEUE_START]
 
 
-@pytest.mark.parametrize(("found", "place"), [(1, FRONT), (2, (LONG_AGO, "a"))])
+@pytest.mark.parametrize(("found", "place"), [(1, QUEUE_START), (2, (LONG_AGO, "a"))])
 def test_who_finds_less_than_he_asks_for_looks_from_the_front_again_soon(
     cursor: ClaimCursor, clock: VirtualClock, found: int, place: tuple[int, str]
 ) -> None:
@@ -175,7 +175,7 @@ async def test_behind_a_place_nothing_is_read_of_what_is_dead_before_it(
     await backup.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM foliot.meta")
     await scene.claim(2_000)
 
-    read = [await pages_read(connection, scene, rank) for rank in (FRONT[0], 1)]
+    read = [await pages_read(connection, scene, rank) for rank in (QUEUE_START[0], 1)]
 
     await backup.close()
     assert read[0] > 5 * read[1] > 0

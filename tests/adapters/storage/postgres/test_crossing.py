@@ -12,8 +12,8 @@ from foliot.domain.gate.decision import End
 from foliot.domain.instant import DAY, HOUR, LATEST, MINUTE, Instant, Millis
 from foliot.domain.run.run import Status
 from foliot.testing.builders import LEASE, REPORT, a_chunk, a_run, a_worker, every, retention, some_runs, succeeded
-from foliot.testing.conformance.storage.passages import ETL, an_opening
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import ETL, an_opening
 from tests.adapters.storage.postgres.waiting import blocked
 
 _SOON = 8
@@ -224,7 +224,7 @@ async def test_who_begins_to_watch_a_job_misses_no_end_that_is_being_saved(
     await connection.execute("COMMIT")
     await watching
 
-    seen = await scene.storage.admission.sights([REPORT], after=Instant(0), until=LATEST)
+    seen = await scene.storage.admission.dependency_states([REPORT], after=Instant(0), until=LATEST)
     assert seen[REPORT].end == End(claim.run_id, Status.SUCCESS, scene.now)
 
 

@@ -23,16 +23,16 @@ from foliot.ports.orders import Created
 from foliot.ports.topic import Topic
 from foliot.testing.builders import LEASE, a_run, a_run_id, every, failed, some_runs, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
-from foliot.testing.conformance.storage.passages import (
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import (
     ETL,
-    a_part,
+    a_child,
     a_settlement,
     an_opening,
+    final_settlement,
     opened,
     settle,
-    the_end,
 )
-from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.memory import MEMORY
 from foliot.testing.postgres import PostgresServer
 from tests.adapters.storage.postgres.faults import Faults
@@ -430,10 +430,10 @@ async def test_a_settlement_whose_answer_got_lost_counts_as_saved(
     scene: Scene, lose_commit: Callable[[], None]
 ) -> None:
     ending, going_on = await opened(scene), await opened(scene)
-    load = a_part(going_on.run_id, "load")
+    load = a_child(going_on.run_id, "load")
     lose_commit()
 
-    saved = await settle(scene, the_end(ending), a_settlement(going_on, runs={"load": load}))
+    saved = await settle(scene, final_settlement(ending), a_settlement(going_on, runs={"load": load}))
 
     assert sorted(saved) == [ending.run_id, going_on.run_id]
     assert await scene.items(EventKind.EXECUTIONS_ENDED) == [[ending.run_id, ETL, Status.SUCCESS]]
@@ -445,11 +445,11 @@ async def test_what_another_has_settled_does_not_count_as_saved_after_a_lost_ans
     scene: Scene, lose_commit: Callable[[], None]
 ) -> None:
     execution, other = await opened(scene), await opened(scene)
-    await settle(scene, a_settlement(execution, runs={"load": a_part(execution.run_id, "load")}))
+    await settle(scene, a_settlement(execution, runs={"load": a_child(execution.run_id, "load")}))
     lose_commit()
 
     saved = await settle(
-        scene, a_settlement(execution, runs={"load": a_part(execution.run_id, "load")}), a_settlement(other)
+        scene, a_settlement(execution, runs={"load": a_child(execution.run_id, "load")}), a_settlement(other)
     )
 
     assert saved == [other.run_id]

@@ -9,7 +9,7 @@ from tests.adapters.storage.postgres.visits import rows_visited
 
 FEW, MANY = 100, 10_000
 _ASKED = {
-    "sights": ("'default'", "'{scan}'", "0", "9000000000000", "50"),
+    "dependency_states": ("'default'", "'{scan}'", "0", "9000000000000", "50"),
     "latest_of_status": ("'default'", "'scan'", "'{success,partial}'", "9000000000000"),
     "latest_of_reason": ("'default'", "'scan'", "'{failed,skipped}'", "9000000000000", "'{dep_failed}'"),
 }

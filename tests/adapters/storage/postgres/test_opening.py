@@ -79,7 +79,7 @@ async def test_whoever_waits_in_vain_can_read_why(
     with caplog.at_level(logging.WARNING):
         await (await open_postgres(dsn)).close()
 
-    (record,) = (record for record in caplog.records if record.message == "storage_tries_again")
+    (record,) = (record for record in caplog.records if record.message == "storage_retried")
     assert record.__dict__["error"] == "the database system is starting up"
 
 

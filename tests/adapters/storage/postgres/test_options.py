@@ -46,7 +46,7 @@ async def test_an_option_that_does_no_harm_keeps_nobody_out(dsn: str, option: st
         ("channel_binding=maybe", "channel_binding 'maybe' is not a choice"),
         ("sslmode=bogus", "sslmode 'bogus' is not a choice"),
         ("target_session_attrs=writable", "'writable' is not a choice"),
-        ("connect_timeout=soon", "connect_timeout 'soon' is no number"),
+        ("connect_timeout=soon", "connect_timeout 'soon' is not a number"),
         ("sslrootcert=system&sslmode=prefer", "too little with sslmode=prefer"),
     ],
 )

@@ -141,7 +141,7 @@ HOT: dict[str, Any] = {
     "page_parts": lambda n: ("'default'", "NULL", str(n), "NULL", "NULL", "'running'", "'1'"),
     "add_notes": lambda n: (ids(n),),
     "keep_endings": lambda n: (ids(n),),
-    "sights": lambda n: ("'default'", same("report", n), "1", "100000", "50"),
+    "dependency_states": lambda n: ("'default'", same("report", n), "1", "100000", "50"),
     "latest_of_status": lambda n: ("'default'", "'report'", "'{failed,skipped}'", "100000"),
     "latest_of_reason": lambda n: ("'default'", "'report'", "'{failed,skipped}'", "100000", "'{exit_code,dep_failed}'"),
     "decisions": lambda n: (ids(n),),

@@ -30,7 +30,7 @@ VALUES ('whole', 'default', 'graph', 'etl', 1, 1, 0, 1, 'whole', 0, 0, false, 1)
 async def test_jobs_are_gone_through_a_few_at_a_time(
     scene: Scene, server: PostgresServer, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "_JOBS_A_PIECE", 2)
+    monkeypatch.setattr(upkeep, "_JOBS_PER_PIECE", 2)
     server.sql(_RUNS.format(id="n", job="'job-' || n % 5", root="NULL", count=20), database=database)
 
     pieces = await scene.prune_to_the_end(retention(runs_per_job=1), limit=100)
@@ -53,7 +53,7 @@ async def test_a_piece_full_of_parts_does_not_forget_their_execution(
 async def test_a_piece_that_was_not_committed_is_gone_through_again(
     scene: Scene, server: PostgresServer, database: str, monkeypatch: pytest.MonkeyPatch, faults: Faults
 ) -> None:
-    monkeypatch.setattr(upkeep, "_JOBS_A_PIECE", 2)
+    monkeypatch.setattr(upkeep, "_JOBS_PER_PIECE", 2)
     server.sql(_RUNS.format(id="n", job="'job-' || n % 5", root="NULL", count=20), database=database)
 
     def cut() -> None:

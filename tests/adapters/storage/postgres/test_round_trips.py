@@ -14,8 +14,8 @@ from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.trees import UnsettledTree
 from foliot.testing.builders import a_finish, a_run, failed, some_runs, succeeded
-from foliot.testing.conformance.storage.passages import ETL, NOTES, a_part, a_settlement, an_opening, opened
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import ETL, NOTES, a_child, a_settlement, an_opening, opened
 
 _FIRST_STEP = StepState(0, result=Result.SUCCESS)
 
@@ -77,7 +77,7 @@ def everything(one: UnsettledTree) -> Wanted:
 
 
 def next_step(one: UnsettledTree) -> Any:
-    run = a_part(one.tree.run_id, "load")
+    run = a_child(one.tree.run_id, "load")
     changed = {"extract": _FIRST_STEP, "load": StepState(0, run_id=run.id)}
     notes = [note.run_id for note in one.notes.items]
     return a_settlement(one.tree, notes=notes, changed=changed, runs={"load": run})

@@ -74,7 +74,7 @@ async def test_a_dead_process_is_no_company(a_bell: Maker, path: Path) -> None:
 
     assert len(names(Path(f"{path}.bell"))) == 1
     bell.ring_others({Topic.RUNS})
-    assert not bell.has_company
+    assert not bell.has_peers
 
 
 async def test_words_it_does_not_know_are_passed_over(a_bell: Maker, path: Path) -> None:
@@ -99,13 +99,13 @@ async def test_a_receiver_that_does_not_listen_holds_nobody_up(a_bell: Maker) ->
 
 async def test_it_knows_whether_it_is_alone(a_bell: Maker) -> None:
     first = a_bell()
-    assert not first.has_company
+    assert not first.has_peers
 
     second = a_bell()
     first.ring_others({Topic.RUNS})
 
-    assert first.has_company
-    assert second.has_company
+    assert first.has_peers
+    assert second.has_peers
 
 
 async def test_the_last_one_takes_the_directory_away(path: Path) -> None:
@@ -131,7 +131,7 @@ async def test_without_a_place_for_sockets_there_is_silence_and_no_error(path: P
     bell.ring_here({Topic.RUNS})
 
     assert bell.signal(Topic.RUNS).is_set()
-    assert not bell.has_company
+    assert not bell.has_peers
     bell.close()
 
 

@@ -14,8 +14,8 @@ from foliot.ports.queries import RunFilter
 from foliot.service.queries.verify import verify, verify_rows
 from foliot.testing.builders import REPORT, every
 from foliot.testing.clock import VirtualClock
-from foliot.testing.conformance.storage.passages import opened
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.tree_builders import opened
 from foliot.testing.conformance.storage.workflows import a_workflow
 
 BAD = "CAST(x'7aff' AS TEXT)"

@@ -9,7 +9,7 @@ from foliot.domain.instant import DAY, HOUR, MINUTE, later
 from foliot.errors import RowUnreadable
 from foliot.testing.builders import LEASE, NIGHTLY, a_run, a_schedule, a_worker, every, fire, retention, succeeded
 from foliot.testing.clock import START, VirtualClock
-from foliot.testing.conformance.storage import passages
+from foliot.testing.conformance.storage import tree_builders
 from foliot.testing.conformance.storage.scene import Scene
 from tests.adapters.storage.sqlite.files import opened, rows
 
@@ -94,11 +94,11 @@ async def test_an_execution_that_is_over_leaves_no_note_behind(
     storage: SqliteStorage, clock: VirtualClock, tmp_path: Path
 ) -> None:
     scene = Scene(storage, clock)
-    execution = await passages.opened(scene)
-    part = await passages.begun(scene, execution)
+    execution = await tree_builders.opened(scene)
+    part = await tree_builders.claim_child(scene, execution)
     await scene.finish(succeeded(part))
 
-    await passages.settle(scene, passages.the_end(execution))
+    await tree_builders.settle(scene, tree_builders.final_settlement(execution))
 
     assert rows(tmp_path / "foliot.db", "SELECT * FROM notes") == []
 

@@ -28,7 +28,7 @@ _FILL = (
 
 
 def sees(session: Session) -> object:
-    return admission.read_sight(session, "default", DEPENDENCY, Instant(0), LATEST).end
+    return admission.read_dependency_state(session, "default", DEPENDENCY, Instant(0), LATEST).end
 
 
 def last_success(session: Session) -> object:

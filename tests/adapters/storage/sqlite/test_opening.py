@@ -159,9 +159,9 @@ async def test_a_second_name_is_refused_and_leaves_the_file_alone(tmp_path: Path
         await storage.orders.create([run := a_run()])
 
         for create in (True, False):
-            with pytest.raises(StorageUnavailable, match=r"second\.db has a second name") as refused:
+            with pytest.raises(StorageUnavailable, match=r"second\.db has a second hard link") as refused:
                 await opened(tmp_path / "second.db", create=create).__aenter__()
-        with pytest.raises(StorageUnavailable, match="has a second name"):
+        with pytest.raises(StorageUnavailable, match="has a second hard link"):
             open_any_version(tmp_path / "second.db")
         async with opened(tmp_path / "foliot.db", create=False) as other:
             assert set(await other.queries.get_runs([run.id])) == {run.id}
@@ -184,7 +184,9 @@ async def test_a_name_that_begins_in_a_deleted_directory_is_refused_in_words(
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
 
-    with pytest.raises(StorageUnavailable, match=r"foliot\.db could not be found: the current directory is gone"):
+    with pytest.raises(
+        StorageUnavailable, match=r"foliot\.db could not be found: the current directory no longer exists"
+    ):
         await opened(Path("foliot.db")).__aenter__()
 
 
@@ -201,10 +203,10 @@ async def test_who_may_only_read_can_look_while_somebody_serves(public: Path) ->
 
     with (
         as_nobody(),
-        pytest.raises(StorageUnavailable, match="may not write it, unless a server is running") as refused,
+        pytest.raises(StorageUnavailable, match="without the right to write it, unless a server is running") as refused,
     ):
         await opened(public / "foliot.db", create=False, inline=True).__aenter__()
-    assert "Look while a server runs" in refused.value.hint
+    assert "Read it while a server runs" in refused.value.hint
     assert names(public) == ["foliot.db"]
 
 

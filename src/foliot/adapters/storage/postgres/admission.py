@@ -1,4 +1,4 @@
-"""Lets due runs start: their moment, their gates and their limits."""
+"""Admits due runs: releases them when they are due, and applies their gates and limits."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from foliot.adapters.storage.postgres.rows.end import end_unleased
 from foliot.adapters.storage.postgres.rows.place import Placement, lock_held_limits, place
 from foliot.adapters.storage.shared.definition_cache import Reference, gated_of
 from foliot.adapters.storage.shared.documents import encode
-from foliot.adapters.storage.shared.finish_plan import declined
+from foliot.adapters.storage.shared.finish_plan import gate_ending
 from foliot.adapters.storage.shared.rows import worker_of
 from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
 from foliot.domain.ids import JobId, RunId
@@ -23,7 +23,7 @@ from foliot.domain.run.run import Status
 from foliot.ports.admission import Released
 
 NEWEST_RUNS: Final = 50
-"""Among so many of a job's newest runs an expected run is looked for."""
+"""An expected run is searched among this many newest runs of a job."""
 
 
 class PostgresAdmission:
@@ -62,10 +62,10 @@ class PostgresAdmission:
         work = partial(_pass_gates, passed=passed, postponed=postponed, at=at)
         return await self._admitter.write("pass_gates", work, at, merge=merge_lists)
 
-    async def sights(
+    async def dependency_states(
         self, job_ids: Collection[JobId], *, after: Instant, until: Instant
     ) -> dict[JobId, DependencyState]:
-        rows = await self._database.rows("sights", self._project, list(job_ids), after, until, NEWEST_RUNS)
+        rows = await self._database.rows("dependency_states", self._project, list(job_ids), after, until, NEWEST_RUNS)
         seen = {
             JobId(job_id): DependencyState(None if end[0] is None else _end_of(end), is_expected)
             for job_id, *end, is_expected in rows
@@ -80,7 +80,7 @@ class PostgresAdmission:
         reasons: Collection[Reason] | None = None,
         until: Instant,
     ) -> End | None:
-        """One index look-up for each status, or for each status and reason."""
+        """Return the latest end, with one index look-up per status, or per status and reason."""
         asked = (self._project, job_id, [status.value for status in statuses], until)
         if reasons is None:
             rows = await self._database.rows("latest_of_status", *asked)
@@ -99,7 +99,7 @@ async def _release_due(transaction: Transaction, *, limit: int, at: Instant | No
     # A run that waits for its overlap key stays where it is: admission places it when it gets the key.
     if waiting := [row["id"] for row in rows if row["is_waiting"]]:
         await lock_held_limits(transaction, waiting)
-        # Those that got it just now, while they were in `later`, are placed here.
+        # Runs in `later` that got their key just now are placed here.
         free += await transaction.rows("passed_runs", waiting)
     await place(transaction, [Placement.of_row(*row) for row in free], now)
     return Released(len(rows), await transaction.value("next_due"))
@@ -113,7 +113,7 @@ async def _pass_gates(
     decided = await _leave_gated(transaction, list(decisions))
     if decided:
         await transaction.run("add_decisions", decided, [encode(decisions[run_id]) for run_id in decided])
-    endings = {run_id: ended for run_id in decided if (ended := declined(decisions[run_id])) is not None}
+    endings = {run_id: ended for run_id in decided if (ended := gate_ending(decisions[run_id])) is not None}
     if admitted := [run_id for run_id in decided if run_id not in endings]:
         # A run that waits for its overlap key stays where it is: admission places it when it gets the key.
         rows = await transaction.rows("passed_runs", admitted)

@@ -1,7 +1,7 @@
 """Turns due schedules into ticks and runs.
 
-Reading takes no lock: the schedules are read first, with their versions. What is read after that and has changed in
-between has raised a version, and the decision made from it is not saved.
+Reading takes no lock: the schedules are read first, with their versions. A change of any row that is read later also
+raises the version of its schedule, so a decision based on outdated rows is not saved.
 
 Saving locks the schedules in the order of their uids and compares their versions. A decision that was made from another
 version changes nothing.
@@ -32,15 +32,15 @@ from foliot.adapters.storage.shared.documents import decode_schedule_spec
 from foliot.adapters.storage.shared.event_items import settled
 from foliot.adapters.storage.shared.ledger import (
     DueRow,
-    Further,
+    ScheduleParts,
     due_batch,
     due_schedule,
     is_punctual,
-    read_belongings,
     read_due,
+    read_schedule_parts,
     read_specs,
 )
-from foliot.adapters.storage.shared.rows import job_of, pause_of, planned_of, revision_of, sort_out
+from foliot.adapters.storage.shared.rows import job_of, pause_of, planned_of, read_rows, revision_of
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
@@ -55,8 +55,8 @@ from foliot.ports.topic import Topic, topics_of_ready
 
 _Planned = Mapping[ScheduleUid, Sequence[PlannedTick]]
 
-_AT_ONCE: Final = 3
-"""How many batches are saved at the same time: more would only open connections, and wait for each other's pages."""
+_CONCURRENT_BATCHES: Final = 3
+"""How many batches are saved concurrently. More would only open connections and wait for each other's pages."""
 
 
 class PostgresLedger:
@@ -66,7 +66,7 @@ class PostgresLedger:
         self._database = database
         self._admitter = admitter
         self._project = project
-        self._committing = asyncio.Semaphore(_AT_ONCE)
+        self._committing = asyncio.Semaphore(_CONCURRENT_BATCHES)
 
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         now = await self._database.now(at)
@@ -75,7 +75,7 @@ class PostgresLedger:
             return DueBatch(now, [], {})
         rows, unreadable = read_due(found)
         specs = read_specs(rows, unreadable)
-        further = await _further(self._database, rows, unreadable)
+        further = await _schedule_parts(self._database, rows, unreadable)
         holds = await self._database.rows("count_in_flight", [overlap_key(row.uid) for row in rows])
         in_flight = {key.removeprefix(OVERLAP_PREFIX): runs for key, runs in holds}
         apart = {one.uid for one in unreadable}
@@ -84,7 +84,7 @@ class PostgresLedger:
         ]
         job_ids = {revision.spec.target for schedule in schedules for revision in schedule.revisions}
         jobs = await self._database.rows("get_jobs", self._project, list(job_ids))
-        return due_batch(now, schedules, unreadable, *sort_out(partial(job_of, self._project), jobs))
+        return due_batch(now, schedules, unreadable, *read_rows(partial(job_of, self._project), jobs))
 
     async def commit_firings(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
         if not firings:
@@ -101,7 +101,7 @@ class PostgresLedger:
         return await self._admitter.write("commit_firings", work, at)
 
     async def _commit_punctual(self, firings: Sequence[Firing], at: Instant | None) -> list[ScheduleUid]:
-        """The fast path: one statement. If one of their runs exists, or cannot be stored, nothing is saved."""
+        """Save with one statement (fast path). If one of the runs exists, or cannot be stored, nothing is saved."""
 
         async def work(transaction: Transaction) -> list[ScheduleUid]:
             # After a commit whose answer was lost, one statement cannot say what was saved.
@@ -119,22 +119,22 @@ class PostgresLedger:
 # -- due schedules
 
 
-async def _further(database: Database, rows: Sequence[DueRow], unreadable: list[Unreadable]) -> Further:
-    """Planned ticks, pauses and earlier revisions. Rows that cannot be read are added to `unreadable`."""
+async def _schedule_parts(database: Database, rows: Sequence[DueRow], unreadable: list[Unreadable]) -> ScheduleParts:
+    """Return planned ticks, pauses and earlier revisions. Unreadable rows are added to `unreadable`."""
     names = {row.uid: row.id for row in rows}
     ahead = by_uid(await database.rows("planned_ticks", list(names)))
-    planned = read_belongings(planned_of, ahead, names, unreadable)
-    # The first moment of each schedule that is not decided yet.
+    planned = read_schedule_parts(planned_of, ahead, names, unreadable)
+    # The first undecided moment of each schedule.
     since = [min([row.settled_until, *(tick.scheduled_for for tick in planned.get(row.uid, ()))]) for row in rows]
     resting = by_uid(await database.rows("pauses_since", list(names), since))
-    pauses = read_belongings(pause_of, resting, names, unreadable)
-    return Further(await _earlier_revisions(database, rows, planned, unreadable), pauses, planned)
+    pauses = read_schedule_parts(pause_of, resting, names, unreadable)
+    return ScheduleParts(await _earlier_revisions(database, rows, planned, unreadable), pauses, planned)
 
 
 async def _earlier_revisions(
     database: Database, rows: Sequence[DueRow], planned: _Planned, unreadable: list[Unreadable]
 ) -> dict[ScheduleUid, list[Revision]]:
-    """The open revisions of schedules for which the current one is not enough."""
+    """Return the open revisions of schedules that need more than the current one."""
     asked = []
     for row in rows:
         oldest = min([row.number, *(tick.revision for tick in planned.get(row.uid, ()))])
@@ -143,7 +143,7 @@ async def _earlier_revisions(
     if not asked:
         return {}
     found = by_uid(await database.rows("revisions_since", *columns(asked)))
-    return read_belongings(revision_of, found, {row.uid: row.id for row in rows}, unreadable)
+    return read_schedule_parts(revision_of, found, {row.uid: row.id for row in rows}, unreadable)
 
 
 # -- firings
@@ -218,14 +218,14 @@ async def _start(transaction: Transaction, project: str, firings: Sequence[Firin
     fresh, _ = await create_runs(transaction, project, runs, now, are_ready=False)
     await _hold_overlap(transaction, fresh, waiting)
     await place(transaction, [Placement.of_new(run) for run in fresh if run.id not in waiting], now)
-    # A run that waits for its overlap key asks for no limit yet; it may get the key before it is due.
+    # A run that waits for its overlap key does not wait for its limits yet; it may get the key before it is due.
     turns = [Placement.of_new(run) for run in fresh if run.id in waiting]
     await put_gated(transaction, [run for run in turns if run.is_gated])
     await put_later(transaction, [run for run in turns if run.due_at > now and not run.is_gated])
 
 
 async def _hold_overlap(transaction: Transaction, runs: Sequence[NewRun], waiting: Collection[RunId]) -> None:
-    """Each run has the overlap key of its schedule until it ends. Those that wait get it in planned order."""
+    """Give each run the overlap key of its schedule until it ends. Waiting runs get it in planned order."""
     holds = [
         Hold(overlap_key(run.tick.uid), run.id, run.tick.scheduled_for, run.id not in waiting)
         for run in runs
@@ -251,7 +251,7 @@ async def _advance(transaction: Transaction, firings: Sequence[Firing], spent: C
 async def _saved_before(
     transaction: Transaction, firings: Sequence[Firing], settled_until: Mapping[ScheduleUid, Instant]
 ) -> list[ScheduleUid]:
-    """Those that a commit whose answer was lost had saved: their first run exists, or their watermark is stored."""
+    """Return what a commit with a lost reply saved: firings whose first run exists, or whose watermark is stored."""
     run_ids = [firing.runs[0].id for firing in firings if firing.runs]
     made = set(await transaction.column("existing_runs", run_ids)) if run_ids else set()
     return [
@@ -272,7 +272,7 @@ def _tick_row(uid: ScheduleUid, key: str | None, tick: TickRecord) -> tuple[obje
 async def _commit_punctual(
     transaction: Transaction, project: str, firings: Sequence[Firing], at: Instant | None
 ) -> list[ScheduleUid]:
-    """Save the firings that are still current, and return their uids. A run that exists is bad data."""
+    """Save the firings that are still current, and return their uids. Raises for a run that exists already."""
     ordered = sorted({firing.uid: firing for firing in firings}.values(), key=lambda firing: firing.uid)
     ticks = [firing.ticks[0] for firing in ordered]
     runs = [firing.runs[0] for firing in ordered]

@@ -1,4 +1,4 @@
-"""What people and programs do to runs: create, cancel, answer and mark."""
+"""Commands of people and programs about runs: create, cancel, answer and mark."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -39,7 +39,7 @@ class PostgresOrders:
         self._creating = Batcher[NewRun, Created](partial(self._create_all, at=None), key=lambda run: run.id)
 
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
-        """Calls that arrive while another is under way are saved together, in one transaction."""
+        """Create runs. Concurrent calls are saved together, in one transaction."""
         if not runs:
             return []
         return await self._creating.ask(runs) if at is None else await self._create_all(runs, at)
@@ -52,7 +52,7 @@ class PostgresOrders:
         return [answers.get(run.id) or Created(run.id, is_new=False) for run in runs]
 
     async def _create_plain(self, runs: Sequence[NewRun], at: Instant | None) -> list[Created]:
-        """The fast path: one statement. If one of the runs exists, or cannot be stored, nothing is saved."""
+        """Save with one statement (fast path). If one of the runs exists, or cannot be stored, nothing is saved."""
 
         async def work(transaction: Transaction) -> None:
             if transaction.is_repeat and await transaction.rows("existing_runs", [run.id for run in runs]):
@@ -73,7 +73,7 @@ class PostgresOrders:
                 (ready if are_ready and run.due_at <= now and not run.limits else others).append(run)
             await place(transaction, others, now)
             transaction.topics |= topics_of_ready(run.queue for run in ready)
-            # After a commit whose answer was lost, the runs may exist because that commit has created them.
+            # After a commit with a lost reply, the runs may exist because that commit created them.
             new = {run.id for run in (runs if transaction.is_repeat else fresh)}
             return [(run.id, _created(run.id, owners.get(run.id, run.id), new)) for run in runs]
 
@@ -115,7 +115,7 @@ def _created(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:
     return Created(owner, is_new=owner == asked and asked in new)
 
 
-# After a commit whose answer was lost, the second try finds done what the first one did.
+# After a commit with a lost reply, the second try finds the results of the first one.
 
 
 def _merge_cancels(first: dict[RunId, CancelAnswer], second: dict[RunId, CancelAnswer]) -> dict[RunId, CancelAnswer]:
@@ -147,7 +147,7 @@ def _are_plain(runs: Sequence[NewRun]) -> bool:
 async def _create_plain_runs(
     transaction: Transaction, project: str, runs: Sequence[NewRun], at: Instant | None
 ) -> None:
-    """Store plain runs and place them. A run that exists is bad data."""
+    """Store plain runs and place them. Raises for a run that exists already."""
     options = [run.options for run in runs]
     due = [run.due_at for run in runs]
     arrays, values = shared(
@@ -175,7 +175,7 @@ def _texts(documents: Sequence[bytes | None]) -> list[object]:
 
 
 async def _mark_runs(transaction: Transaction, marks: Mapping[RunId, RunId], now: Instant) -> dict[RunId, Marked]:
-    """As in `rows.cancel`: a run that moves on meanwhile is found in the next round."""
+    """Mark runs. As in `rows.cancel`, a run that moves meanwhile is found in the next round."""
     answers = {run_id: Marked(MarkAnswer.NOT_FOUND, run_id) for run_id in marks if not is_storable(run_id)}
 
     def unanswered() -> list[RunId]:
@@ -189,7 +189,7 @@ async def _mark_runs(transaction: Transaction, marks: Mapping[RunId, RunId], now
         answers |= await _mark_ended(transaction, unanswered(), marks, now)
         if len(answers) == len(marks):
             break
-    # A run that was between two places in every round is under way.
+    # A run that moved between two places in every round is running.
     return {run_id: answers.get(run_id, Marked(MarkAnswer.RUNNING, run_id)) for run_id in marks}
 
 
@@ -216,7 +216,7 @@ async def _mark_ended(
 
 
 async def _substitute(transaction: Transaction, run_id: RunId, new_id: RunId, now: Instant) -> Marked:
-    """The substitute of an ended run: the existing one, or a new one."""
+    """Return the substitute of an ended run: the existing one, or a new one."""
     known = await _take_mark(transaction, run_id, new_id)
     if known is not None:
         return Marked(MarkAnswer.SUCCESS, known)
@@ -228,7 +228,7 @@ async def _substitute(transaction: Transaction, run_id: RunId, new_id: RunId, no
 
 
 async def _take_mark(transaction: Transaction, run_id: RunId, new_id: RunId) -> RunId | None:
-    """The existing substitute of a run. None: `new_id` is its substitute now."""
+    """Return the existing substitute of a run. None: `new_id` is its substitute now."""
     key = mark_key(run_id)
     if await transaction.value("take_mark", run_id, key, new_id) is not None:
         return None

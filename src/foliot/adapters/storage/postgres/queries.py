@@ -1,4 +1,4 @@
-"""All that only reads. Pages are read in one read-only transaction each (`shared.stored_queries`)."""
+"""Read-only queries. Each page is read in one read-only transaction (`shared.stored_queries`)."""
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
@@ -6,7 +6,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Snapshot
 from foliot.adapters.storage.postgres.database.values import columns
-from foliot.adapters.storage.shared.reads import AllWorkers, Ask, PageOfRuns, Query, Read
+from foliot.adapters.storage.shared.reads import AllWorkers, PageOfRuns, Query, Read, Request
 from foliot.adapters.storage.shared.rows import event_of
 from foliot.adapters.storage.shared.run_rows import chunks_of, summary_of
 from foliot.adapters.storage.shared.stored_queries import StoredQueries
@@ -21,7 +21,7 @@ from foliot.ports.queries import LogSummary, RunFilter
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_TROUBLE: Final = TERMINAL - {Status.SUCCESS}
+_FAILURES: Final = TERMINAL - {Status.SUCCESS}
 _EVENT_TRIES: Final = 20
 _EVENT_PAUSE: Final = 0.01
 
@@ -37,21 +37,21 @@ class PostgresQueries(StoredQueries):
     async def _read(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
         return await self._database.snapshot(lambda snapshot: self._drive(snapshot, read(*arguments, **options)))
 
-    async def _look(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
+    async def _read_without_snapshot(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
         # Without a transaction: beginning and ending one takes two round trips.
         return await self._drive(self._database, read(*arguments, **options))
 
     async def _drive(self, source: Database | Snapshot, read: Read[T]) -> T:
         try:
-            ask = next(read)
+            request = next(read)
             while True:
-                ask = read.send(await self._rows(source, ask))
+                request = read.send(await self._rows(source, request))
         except StopIteration as done:
             answer: T = done.value
             return answer
 
-    async def _rows(self, source: Database | Snapshot, ask: Ask) -> list[Any]:
-        match ask:
+    async def _rows(self, source: Database | Snapshot, request: Request) -> list[Any]:
+        match request:
             case Query(name, values):
                 return await source.rows(name, *values)
             case PageOfRuns(only):
@@ -77,15 +77,15 @@ class PostgresQueries(StoredQueries):
         return chunks_of(reversed(await self._database.rows("tail_log", run_id, limit)))
 
     async def log_summary(self, run_id: RunId, token: Token | None) -> LogSummary:
-        async def look(snapshot: Snapshot) -> LogSummary:
+        async def read(snapshot: Snapshot) -> LogSummary:
             first = [] if token is None else await snapshot.rows("read_log", run_id, token, -1, 1)
             last = await snapshot.rows("tail_log", run_id, 1)
             return summary_of(await snapshot.rows("log_starts", run_id), first, last, token)
 
-        return await self._database.snapshot(look)
+        return await self._database.snapshot(read)
 
     async def events(self, *, after: int, limit: int) -> list[Event]:
-        """Events that wait for a transaction under way are mostly free soon: a short wait saves the caller a round."""
+        """Return events. Those behind an open transaction become visible soon, so a short wait saves another call."""
         for _ in range(_EVENT_TRIES):
             if found := await self._database.rows("events", after, limit):
                 return [event_of(row) for row in found]
@@ -96,15 +96,15 @@ class PostgresQueries(StoredQueries):
 
 
 def _page_of_runs(project: str, only: RunFilter) -> Sequence[Any]:
-    """The name of the statement that finds the ids of the runs, and its values."""
+    """Return the name of the statement that selects the ids of the runs, and its values."""
     values = (project, only.before, only.limit, only.job_id, only.schedule_id, only.status)
     if only.root_id is not None:
         return "page_parts", *values, only.root_id
     if only.status is not None and not only.status.is_terminal:
         return "page_live", *values
-    is_trouble = only.status in _TROUBLE
+    is_failure = only.status in _FAILURES
     if only.schedule_id is not None:
-        return "page_schedule_trouble" if is_trouble else "page_schedule", *values
+        return "page_schedule_trouble" if is_failure else "page_schedule", *values
     if only.job_id is not None:
-        return "page_job_trouble" if is_trouble else "page_job", *values
-    return "page_trouble" if is_trouble else "page_project", *values
+        return "page_job_trouble" if is_failure else "page_job", *values
+    return "page_trouble" if is_failure else "page_project", *values

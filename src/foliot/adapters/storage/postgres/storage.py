@@ -40,7 +40,7 @@ _CLOSE_TIMEOUT: Final = 10
 
 
 class PostgresStorage:
-    """Fills `ports.storage.Storage` with two pools of connections; one is for renewals and leadership alone."""
+    """Fills `ports.storage.Storage` with two connection pools; one is reserved for renewals and leadership."""
 
     ledger: Ledger
     work: Work
@@ -77,7 +77,7 @@ class PostgresStorage:
         return self._bell.signal(topic)
 
     async def close(self) -> None:
-        """Wait for verbs under way, then close all connections."""
+        """Wait for running calls, then close all connections."""
         await self._bell.close()
         for pool in self._pools:
             try:
@@ -109,9 +109,9 @@ async def open_postgres(
 ) -> PostgresStorage:
     """Connect, bring the schema up to date, and listen. `listen_dsn` connects past a pooler, which cannot LISTEN.
 
-    The wall time of `clock` is not used, but the server's.
+    The wall time is the server's, not that of `clock`.
 
-    Without `create` the schema is not changed, and refused if it has another version. The database itself is never
+    Without `create` the schema is not changed, and a schema of another version is refused. The database itself is never
     created here.
     """
     place = parse_dsn(dsn, schema)
@@ -143,9 +143,9 @@ async def open_url(url: str, *, clock: Clock, faults: Faults, create: bool = Tru
 
 
 async def _prepare(place: Dsn, clock: ServerClock, create: bool) -> None:
-    """Bring the schema up to date, or check its version, and learn the server's time.
+    """Bring the schema up to date, or check its version, and read the server's time.
 
-    Repeated if a connection was lost, or if the server says that it is starting; not if it cannot be reached.
+    Repeated if the connection was lost or the server is starting, but not if the server cannot be reached.
     """
     was_connected = False
 
@@ -158,7 +158,7 @@ async def _prepare(place: Dsn, clock: ServerClock, create: bool) -> None:
             await asyncio.wait((preparing,))
             preparing.result()
         except asyncio.CancelledError:
-            connection.terminate()  # rolling back or closing would wait for a server that may be silent
+            connection.terminate()  # rolling back or closing would wait for a server that may not respond
             await asyncio.gather(preparing, return_exceptions=True)
             raise
         finally:
@@ -185,7 +185,7 @@ async def _connect(place: Dsn, **settings: str) -> "asyncpg.Connection[Any]":
 
 
 async def _pool(place: Dsn, least: int, most: int) -> "asyncpg.Pool[Any]":
-    # The usual reset makes the server forget the settings of the session; ours has none to forget.
+    # The driver's reset discards the settings of the session, and these sessions have none.
     return await asyncpg.create_pool(place.url, min_size=least, max_size=most, reset=_no_reset, **_options(place))
 
 

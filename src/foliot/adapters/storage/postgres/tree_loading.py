@@ -1,6 +1,6 @@
-"""Reads what decisions about trees want (`domain.tree.kind.Wanted`): one statement for each kind of row, for all trees.
+"""Reads the rows that decisions about trees want (`domain.tree.kind.Wanted`).
 
-A row that cannot be read is an error of the trees that asked for it, and of no other.
+Each kind of row is read with one statement for all trees. An unreadable row is an error only of the trees that want it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ _BySteps = Mapping[RunId, Mapping[str, T | RowUnreadable]]
 
 
 class _Found(NamedTuple):
-    """What was read for all trees, by key. A row that cannot be read is its error."""
+    """The rows that were read for all trees, by key. An unreadable row is represented by its error."""
 
     states: _BySteps[StepState]
     outputs: _BySteps[StepOutput]
@@ -65,7 +65,7 @@ async def load_wanted(
 
 
 class _Reader:
-    """Reads each kind of row in one statement, or in none if it is not wanted."""
+    """Reads each kind of row with one statement, or with no statement if it is not wanted."""
 
     def __init__(self, database: Database, project: str) -> None:
         self._rows = database.rows
@@ -95,7 +95,7 @@ class _Reader:
         return paused
 
     async def busy(self, job_ids: Collection[JobId], at: Instant | None) -> set[JobId]:
-        """Jobs with a run that takes a place, or, without limits, that is due and has not ended."""
+        """Return jobs with a run that takes a slot or, without limits, that is due and has not ended."""
         asked = columns((job_id, job_limit(job_id, 1).key) for job_id in sorted(job_ids))
         rows = await self._rows("busy_jobs", self._project, *asked, at, NEWEST_RUNS) if asked else []
         return {row[0] for row in rows}
@@ -141,7 +141,7 @@ def _loaded(wanted: Wanted, found: _Found) -> Loaded:
 
 
 def _steps_of(wanted: Wanted) -> RunId:
-    """The tree whose steps are wanted."""
+    """Return the tree whose steps are wanted."""
     return wanted.run_id if wanted.steps_of is None else wanted.steps_of
 
 
@@ -150,7 +150,7 @@ def _present(found: Mapping[str, T | RowUnreadable], names: Iterable[str]) -> di
 
 
 def _existing(found: Mapping[Any, T | RowUnreadable], key: object) -> T:
-    """The value of that key. Raises `RowUnreadable` if its row cannot be read, or is missing."""
+    """Return the value of the key. Raises `RowUnreadable` if its row is unreadable or missing."""
     known = _known(found.get(key))
     if known is None:
         raise RowUnreadable("execution", key, ValueError("it is missing"))
@@ -164,7 +164,7 @@ def _known(found: T | RowUnreadable | None) -> T | None:
 
 
 def _read(rows: Iterable[Row], key: Callable[[Row], Any], read: Callable[[Row], T]) -> dict[Any, T | RowUnreadable]:
-    """The values of rows, by their keys."""
+    """Return the values of rows, by their keys."""
     found: dict[Any, T | RowUnreadable] = {}
     for row in rows:
         try:

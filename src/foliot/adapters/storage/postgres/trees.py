@@ -1,7 +1,7 @@
 """Opens trees and settles them.
 
-Reading takes no lock: the trees are read first, with their states. What is read after that and has changed in between
-has raised a state, and the decision made from it is not saved.
+Reading takes no lock: the trees are read first, with their states. A change of any row that is read later also raises
+the state of its tree, so a decision based on outdated rows is not saved.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from foliot.adapters.storage.postgres.rows.finish import end_leases, finish_runs
 from foliot.adapters.storage.postgres.rows.place import Placement, place
 from foliot.adapters.storage.postgres.tree_loading import load_wanted
 from foliot.adapters.storage.shared import event_items
-from foliot.adapters.storage.shared.finish_plan import FinishPlan, Lease, unopened
+from foliot.adapters.storage.shared.finish_plan import FinishPlan, Lease, unstorable_tree
 from foliot.adapters.storage.shared.tree_rows import (
     TREE_COLUMNS,
     note_of,
@@ -47,9 +47,9 @@ from foliot.errors import RowUnreadable, Unstorable
 from foliot.ports.trees import PREFETCHED_STEPS, Unsettled, UnsettledTree
 
 _JOB_DELETED: Final = Ended(Status.CANCELLED, Reason.CANCELLED)
-"""How a run ends whose job was deleted after it was claimed and before it was opened."""
+"""How a run ends if its job was deleted after the claim and before the opening."""
 _PAUSED: Final = 1 + TREE_COLUMNS
-"""The column of the paused steps, after the time and the columns of a tree."""
+"""The index of the column with the paused steps, after the time and the columns of a tree."""
 
 
 class PostgresTrees:
@@ -76,7 +76,7 @@ class PostgresTrees:
 
     async def _refuse(self, opening: Opening, at: Instant | None) -> bool:
         """End the run of a tree that cannot be stored. Returns whether its token was current."""
-        work = partial(finish_runs, definitions=self._definitions, finishes=[unopened(opening.claim)], at=at)
+        work = partial(finish_runs, definitions=self._definitions, finishes=[unstorable_tree(opening.claim)], at=at)
         return not await self._admitter.write("finish", work, at)
 
     async def unsettled(
@@ -134,7 +134,7 @@ async def _notes(database: Database, run_ids: list[RunId], most: int) -> dict[Ru
 
 
 async def _states(database: Database, run_ids: list[RunId]) -> dict[RunId, dict[str, StepState]]:
-    """States by tree. A tree with an unreadable step is left out: its decision asks for the states that it needs."""
+    """Return step states by tree, without trees that have an unreadable step: these load the states they need."""
     rows = await database.rows("states_of_trees", run_ids) if run_ids else []
     states: dict[RunId, dict[str, StepState]] = {}
     for run_id, group in groupby(rows, key=lambda row: row[0]):
@@ -149,7 +149,7 @@ async def _states(database: Database, run_ids: list[RunId]) -> dict[RunId, dict[
 async def _open_trees(
     transaction: Transaction, *, project: str, openings: Sequence[Opening], at: Instant | None
 ) -> list[Token]:
-    """Open the trees of current leases whose job has not changed. Returns the tokens of the others."""
+    """Open the trees of current leases whose job has not changed. Returns the tokens of the other leases."""
     now = await transaction.now(at)
     # Locked jobs cannot be renamed or deleted until the transaction ends.
     job_ids = sorted({opening.tree.job_id for opening in openings})
@@ -202,7 +202,7 @@ async def _begin(
 
 
 async def _not_opened(transaction: Transaction, named: Sequence[tuple[RunId, Token]]) -> list[Token]:
-    """Those of the tokens that have opened no tree."""
+    """Return the tokens that opened no tree."""
     if not named:
         return []
     known = set(await transaction.column("opened_tokens", *columns(named)))
@@ -215,7 +215,7 @@ async def _not_opened(transaction: Transaction, named: Sequence[tuple[RunId, Tok
 async def _settle_trees(
     transaction: Transaction, *, project: str, settlements: Sequence[Settlement], at: Instant | None
 ) -> list[RunId]:
-    """Save the settlements of trees whose state has not changed. Returns these trees."""
+    """Save the settlements of trees whose state has not changed, and return these trees."""
     now = await transaction.now(at)
     firsts: dict[RunId, Settlement] = {}
     for settlement in settlements:
@@ -253,12 +253,12 @@ async def _start(transaction: Transaction, project: str, runs: Sequence[NewRun],
         return
     fresh, _ = await create_runs(transaction, project, runs, now, are_ready=False)
     if len(fresh) != len(runs):
-        raise Unstorable(ValueError("a run of that id exists already"))
+        raise Unstorable(ValueError("a run with this id exists already"))
     await place(transaction, [Placement.of_new(run) for run in fresh], now)
 
 
 async def _end(transaction: Transaction, ended: Iterable[tuple[Tree, Ended]], now: Instant) -> None:
-    """End the runs of these trees like any others."""
+    """End the runs of these trees."""
     how = {tree.run_id: (tree, end) for tree, end in ended}
     if not how:
         return
@@ -272,7 +272,7 @@ async def _end(transaction: Transaction, ended: Iterable[tuple[Tree, Ended]], no
 
 
 async def _saved_before(transaction: Transaction, settlements: Sequence[Settlement]) -> list[RunId]:
-    """Those that a commit whose answer was lost had saved: their state is one higher, and their runs exist."""
+    """Return the trees that a commit with a lost reply settled: their state is one higher, and their runs exist."""
     if not settlements:
         return []
     states = dict(await transaction.rows("tree_states", [one.tree.run_id for one in settlements]))

@@ -1,6 +1,6 @@
 """Leadership, retention and expired workers.
 
-The server's clock alone decides whether a worker is alive. Each call of `prune` removes a bounded piece.
+Only the server's clock decides whether a worker is alive. Each call of `prune` removes a bounded piece.
 """
 
 from collections.abc import Sequence
@@ -9,21 +9,29 @@ from typing import Any, Final
 
 from foliot.adapters.storage.postgres.database.schema import migrations
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
-from foliot.adapters.storage.shared.pruning import Ask, AskForParts, Asking, Found, Round, Way, removable_before
+from foliot.adapters.storage.shared.pruning import (
+    PartsRequest,
+    Requests,
+    Round,
+    Scan,
+    ScanRequest,
+    ScanResult,
+    removable_before,
+)
 from foliot.domain.ids import RunId, first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import ExpiredLease
 from foliot.errors import SchemaTooNew
 from foliot.ports.upkeep import Pruned, Retention
 
-_SCHEDULES_A_PIECE: Final = 2_000
-_JOBS_A_PIECE: Final = 200
-_LEFT_BY_RUNS: Final = ("outputs", "attempts", "logs", "trees", "bodies", "steps", "notes", "endings", "decisions")
+_SCHEDULES_PER_PIECE: Final = 2_000
+_JOBS_PER_PIECE: Final = 200
+_RUN_TABLES: Final = ("outputs", "attempts", "logs", "trees", "bodies", "steps", "notes", "endings", "decisions")
 _QUERIES: Final = {
-    Way.OLD_RUNS: "old_runs",
-    Way.SURPLUS_RUNS: "surplus_runs",
-    Way.SURPLUS_EXECUTIONS: "surplus_executions",
-    Way.OLD_EXECUTIONS: "old_executions",
+    Scan.OLD_RUNS: "old_runs",
+    Scan.SURPLUS_RUNS: "surplus_runs",
+    Scan.SURPLUS_EXECUTIONS: "surplus_executions",
+    Scan.OLD_EXECUTIONS: "old_executions",
 }
 
 
@@ -54,7 +62,7 @@ class PostgresUpkeep:
             pruned = await _prune(transaction, self._project, progress, retention, now, limit)
             return progress.after(pruned, retention, limit)
 
-        # A piece that was not committed is gone through again.
+        # A piece that was not committed is searched again.
         self._round, pruned = await self._database.write("prune", work)
         return pruned
 
@@ -84,8 +92,8 @@ async def _prune(
     transaction: Transaction, project: str, progress: Round, retention: Retention, now: Instant, limit: int
 ) -> Pruned:
     """Remove a piece, and advance the round."""
-    doomed = await _doomed_runs(transaction, project, progress.runs(retention, now, limit))
-    deleted = await transaction.column("delete_runs", doomed) if doomed else []
+    chosen = await _chosen_runs(transaction, project, progress.runs(retention, now, limit))
+    deleted = await transaction.column("delete_runs", chosen) if chosen else []
     keys = await _forget_runs(transaction, deleted)
     ticks, schedules = await _prune_ledgers(transaction, progress, retention.ticks_age, now, limit)
     await _prune_limits(transaction, limit)
@@ -99,49 +107,51 @@ async def _prune(
     )
 
 
-async def _doomed_runs(transaction: Transaction, project: str, asking: Asking) -> list[RunId]:
-    """Drive the generator that chooses the runs to remove, and return these."""
+async def _chosen_runs(transaction: Transaction, project: str, requests: Requests) -> list[RunId]:
+    """Execute the generator that chooses the runs to remove, and return them."""
     try:
-        ask = next(asking)
+        request = next(requests)
         while True:
-            ask = asking.send(await _look(transaction, project, ask))
+            request = requests.send(await _search(transaction, project, request))
     except StopIteration as end:
-        doomed: list[RunId] = end.value
-        return doomed
+        chosen: list[RunId] = end.value
+        return chosen
 
 
-async def _look(transaction: Transaction, project: str, ask: Ask | AskForParts) -> Found:
-    if isinstance(ask, AskForParts):
-        return Found(await transaction.column("parts_of_runs", ask.run_ids, ask.room))
-    if ask.way in (Way.OLD_RUNS, Way.OLD_EXECUTIONS):
-        found = await transaction.column(_QUERIES[ask.way], first_id_at(Instant(ask.bound)), ask.bound, ask.room)
-        return Found(found, ask.place if len(found) == ask.room else None)
-    return await _surplus(transaction, project, ask)
+async def _search(transaction: Transaction, project: str, request: ScanRequest | PartsRequest) -> ScanResult:
+    if isinstance(request, PartsRequest):
+        return ScanResult(await transaction.column("parts_of_runs", request.run_ids, request.room))
+    if request.scan in (Scan.OLD_RUNS, Scan.OLD_EXECUTIONS):
+        found = await transaction.column(
+            _QUERIES[request.scan], first_id_at(Instant(request.bound)), request.bound, request.room
+        )
+        return ScanResult(found, request.cursor if len(found) == request.room else None)
+    return await _surplus(transaction, project, request)
 
 
-async def _surplus(transaction: Transaction, project: str, ask: Ask) -> Found:
-    """Surplus runs of the next few jobs or workflows."""
-    size = min(ask.room, _JOBS_A_PIECE)
-    rows = await transaction.rows(_QUERIES[ask.way], project, ask.place, ask.bound, ask.room, size)
+async def _surplus(transaction: Transaction, project: str, request: ScanRequest) -> ScanResult:
+    """Find surplus runs of the next few jobs or workflows."""
+    size = min(request.room, _JOBS_PER_PIECE)
+    rows = await transaction.rows(_QUERIES[request.scan], project, request.cursor, request.bound, request.room, size)
     surplus = [run_id for _, run_id in rows if run_id is not None]
     names = {name for name, _ in rows}
-    if len(surplus) >= ask.room:
-        return Found(surplus[: ask.room], ask.place)  # those beyond the room are found again
-    return Found(surplus, max(names) if len(names) == size else None)
+    if len(surplus) >= request.room:
+        return ScanResult(surplus[: request.room], request.cursor)  # runs beyond the room are found again
+    return ScanResult(surplus, max(names) if len(names) == size else None)
 
 
 async def _prune_ledgers(
     transaction: Transaction, progress: Round, age: Millis | None, now: Instant, limit: int
 ) -> tuple[int, int]:
-    place = progress.place(Way.LEDGERS)
-    if age is None or place is None:
+    cursor = progress.cursor(Scan.LEDGERS)
+    if age is None or cursor is None:
         return 0, 0
-    size = min(limit, _SCHEDULES_A_PIECE)
-    rows = await transaction.rows("next_ledgers", place, size, now - age)
+    size = min(limit, _SCHEDULES_PER_PIECE)
+    rows = await transaction.rows("next_ledgers", cursor, size, now - age)
     uids = [row["uid"] for row in rows]
     removed = await _prune_ticks(transaction, rows, age, now, limit)
     if removed < limit:
-        progress.move(Way.LEDGERS, uids[-1] if len(uids) == size else None)
+        progress.move(Scan.LEDGERS, uids[-1] if len(uids) == size else None)
     return removed, await _forget_schedules(transaction, uids, now - age, limit)
 
 
@@ -161,28 +171,28 @@ async def _prune_ticks(transaction: Transaction, rows: Sequence[Any], age: Milli
 
 
 async def _forget_runs(transaction: Transaction, run_ids: Sequence[str]) -> int:
-    """Remove what belongs to deleted runs. Returns how many dedupe keys were removed."""
+    """Remove the rows that belong to deleted runs. Returns the number of removed dedupe keys."""
     if not run_ids:
         return 0
-    for left_over in _LEFT_BY_RUNS:
-        await transaction.run(f"delete_runs_{left_over}", run_ids)
+    for query in _RUN_TABLES:
+        await transaction.run(f"delete_runs_{query}", run_ids)
     return len(await transaction.rows("delete_runs_keys", run_ids))
 
 
 async def _forget_schedules(transaction: Transaction, uids: Sequence[str], cut: int, limit: int) -> int:
     gone = await transaction.column("forgettable_schedules", uids, cut, limit)
     if gone:
-        for left_over in ("forget_revisions", "forget_pauses", "forget_schedules"):
-            await transaction.run(left_over, gone)
+        for query in ("forget_revisions", "forget_pauses", "forget_schedules"):
+            await transaction.run(query, gone)
     return len(gone)
 
 
 async def _prune_logs(transaction: Transaction, progress: Round, age: Millis | None, now: Instant, limit: int) -> int:
-    """Remember up to when logs were removed: a removed log differs from one that was never written."""
+    """Remove old logs, and store up to when: a removed log differs from one that was never written."""
     removed = await _prune_older(transaction, "prune_logs", age, now, limit)
     if removed and age is not None:
         await transaction.run("note_logs_kept_from", now - age)
-    progress.move(Way.LOGS, None)  # chunks are found by their age, so that there is no place to go on from
+    progress.move(Scan.LOGS, None)  # chunks are found by age, so this scan needs no cursor
     return removed
 
 

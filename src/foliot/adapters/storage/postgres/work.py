@@ -1,6 +1,6 @@
-"""All that a worker does: register, claim, finish, append to logs.
+"""The calls of a worker: register, renew, claim, finish, append to logs.
 
-Most attempts succeed and have no output. Those take one statement, which needs no transaction around it.
+Most attempts succeed without an output. They are saved with one statement and no explicit transaction.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from msgspec.structs import replace
 
-from foliot.adapters.storage.postgres.claim_cursor import ClaimCursor, Place
+from foliot.adapters.storage.postgres.claim_cursor import ClaimCursor, Position
 from foliot.adapters.storage.postgres.database.bell import Bell
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, divide
 from foliot.adapters.storage.postgres.database.values import columns, is_storable
@@ -19,8 +19,8 @@ from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.finish import end_leases, finish_runs, save_plan
 from foliot.adapters.storage.shared.definition_cache import Reference
-from foliot.adapters.storage.shared.finish_plan import is_plain, plan_giving_back, refused
-from foliot.adapters.storage.shared.rows import Row, references_in, sort_claims
+from foliot.adapters.storage.shared.finish_plan import is_plain, plan_giving_back, unstorable_outcome
+from foliot.adapters.storage.shared.rows import Row, read_claims, references_in
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
@@ -37,7 +37,7 @@ _MOST_HINTS: Final = 100_000
 class PostgresWork:
     """Fills `ports.work.Work`.
 
-    `vital` has connections of its own: a renewal must not wait for a full pool.
+    `vital` has its own connections: a renewal must not wait for a full pool.
     """
 
     is_remote = True
@@ -52,9 +52,9 @@ class PostgresWork:
         self._bell = bell
         self._runs_cursor = ClaimCursor(database.clock)
         self._trees_cursor = ClaimCursor(database.clock)
-        """Apart: a coordinator that finds nothing means nothing for the queues of a worker."""
+        """Separate: empty claims of a coordinator must not affect the queues of a worker."""
         self._bare: set[Token] = set()
-        """Leases of bare runs that were granted here: a hint for the choice of a statement, which checks the rows."""
+        """Leases of bare runs that were granted here: a hint for choosing a statement, which checks the rows."""
 
     def signal(self, topic: Topic) -> asyncio.Event:
         return self._bell.signal(topic)
@@ -106,11 +106,11 @@ class PostgresWork:
         async def work(transaction: Transaction) -> list[Row]:
             if only is not None:
                 return await transaction.rows("claim_named_runs", worker_id, at, limit, queues, list(only))
-            with self._cursor(queues).claiming(queues, limit) as places:
-                query, *asked = _claim_query(queues, places)
+            with self._cursor(queues).claiming(queues, limit) as positions:
+                query, *asked = _claim_query(queues, positions)
                 return await transaction.rows(query, worker_id, at, limit, *asked)
 
-        # A grant whose answer was lost is given back at the next renewal; a repeated claim would take too much.
+        # A grant with a lost reply is given back at the next renewal; a repeated claim would claim too many runs.
         return _Granted.of(await self._database.write("claim", work, is_single=True, is_repeatable=False))
 
     def _cursor(self, queues: Sequence[str]) -> ClaimCursor:
@@ -119,7 +119,7 @@ class PostgresWork:
     async def _claimed(
         self, granted: "_Granted", known: Collection[DefinitionId], queues: Sequence[str], limit: int | None
     ) -> Claimed:
-        """The claims in order of rank, with their definitions. `limit`: so many were asked for, at the cursor."""
+        """Return the claims in order of rank, with their definitions. `limit` is the number of requested runs."""
         claims = granted.claims
         found = await self._definitions.find(self._database, granted.references) if claims else {}
         changed = {asked: one.definition.id for asked, one in found.items() if one.definition.id != asked}
@@ -154,7 +154,7 @@ class PostgresWork:
         return await self._finish_any(rest, at) if rest else []
 
     async def _succeed(self, finishes: Sequence[Finish], at: Instant | None) -> list[Finish]:
-        """Save plain successes that are alike. Returns those that could not be saved so."""
+        """Save equal plain successes with one statement. Returns the finishes that could not be saved this way."""
         try:
             work = partial(_succeed, finishes=finishes, at=at, are_bare=self._are_bare(finishes))
             saved = await self._admitter.write("finish", work, at, is_single=True)
@@ -167,7 +167,7 @@ class PostgresWork:
 
     async def _finish_any(self, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
         saved = dict(await divide(finishes, partial(self._finish, at=at)))
-        unstorable = [refused(finish) for finish in finishes if finish.token not in saved]
+        unstorable = [unstorable_outcome(finish) for finish in finishes if finish.token not in saved]
         if unstorable:
             saved |= dict(await divide(unstorable, partial(self._finish, at=at)))
         return [finish.token for finish in finishes if not saved.get(finish.token)]
@@ -204,12 +204,12 @@ class PostgresWork:
         known: Collection[DefinitionId],
         at: Instant | None,
     ) -> Exchanged:
-        """In one statement. Like a claim, it is not repeated when its answer was lost."""
+        """Finish and claim with one statement. Like a claim, it is not repeated if its reply was lost."""
         cursor = self._cursor([queue])
         work = partial(_exchange, finishes=finishes, queue=queue, cursor=cursor, limit=limit, at=at)
         saved, rows = await self._database.write("exchange", work, is_single=True, is_repeatable=False)
         self._bare.difference_update(finish.token for finish in finishes)
-        # Those that were saved just now are found saved, and are not stale.
+        # Finishes that were saved just now are recognized as saved, and are not stale.
         stale = [] if saved == len(finishes) else await self.finish(finishes, at=at)
         granted = _Granted.of(rows)
         while granted.unreadable:
@@ -233,13 +233,13 @@ class _Granted(NamedTuple):
 
     claims: list[Claim]
     references: set[Reference]
-    """To the definitions of the claimed runs."""
+    """Which definitions the claimed runs need."""
     unreadable: list[Finish]
-    """The ends of runs whose rows cannot be read."""
+    """Finishes of runs whose rows cannot be read."""
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Self:
-        claims, unreadable = sort_claims(rows)
+        claims, unreadable = read_claims(rows)
         distinct = {(row[3], row[20]): row for row in rows}
         return cls(claims, set(references_in(distinct.values())), unreadable)
 
@@ -274,11 +274,11 @@ def _merge_renewals(first: Renewal | None, second: Renewal | None) -> Renewal | 
     return second._replace(foreign=tuple(sorted({*first.foreign, *second.foreign})))
 
 
-def _claim_query(queues: list[str], places: Sequence[Place]) -> tuple[Any, ...]:
-    """The name of a statement, and the queues with their places as its parameters."""
+def _claim_query(queues: list[str], positions: Sequence[Position]) -> tuple[Any, ...]:
+    """Return the name of a statement, and its parameters: the queues with their positions."""
     if len(queues) == 1:
-        return "claim_runs", queues[0], *places[0]
-    ranks, run_ids = zip(*places, strict=True)
+        return "claim_runs", queues[0], *positions[0]
+    ranks, run_ids = zip(*positions, strict=True)
     return "claim_runs_of_queues", queues, list(ranks), list(run_ids)
 
 
@@ -286,7 +286,7 @@ def _claim_query(queues: list[str], places: Sequence[Place]) -> tuple[Any, ...]:
 
 
 def _are_alike(finishes: Sequence[Finish]) -> bool:
-    """Whether all are plain successes of one worker with one exit code."""
+    """Whether all are plain successes of one worker with the same exit code."""
     worker_id, outcome = finishes[0].worker_id, finishes[0].outcome
     return is_plain(outcome) and all(
         (finish.outcome is outcome or finish.outcome == outcome) and finish.worker_id == worker_id
@@ -297,7 +297,7 @@ def _are_alike(finishes: Sequence[Finish]) -> bool:
 async def _succeed(
     transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, *, are_bare: bool
 ) -> set[Token]:
-    """Save plain successes that are alike, with `are_bare` only those of bare runs. Returns the saved tokens."""
+    """Save equal plain successes; with `are_bare` only those of bare runs. Returns the saved tokens."""
     worker_id, exit_code, tokens, run_ids = _in_common(finishes)
     query = "end_bare_successes" if are_bare else "end_successes"
     [(saved, keys, has_notes)] = await transaction.rows(query, worker_id, at, exit_code, tokens, run_ids)
@@ -314,7 +314,7 @@ async def _exchange(
     limit: int,
     at: Instant | None,
 ) -> tuple[int, list[Row]]:
-    """Save plain successes of bare runs and claim runs for their worker. Returns their number, and rows of claims."""
+    """Save plain successes of bare runs and claim runs for their worker. Returns their number and the claims."""
     worker_id, exit_code, tokens, run_ids = _in_common(finishes)
     with cursor.claiming([queue], limit) as [behind]:
         values = worker_id, at, exit_code, tokens, run_ids, limit, queue, *behind

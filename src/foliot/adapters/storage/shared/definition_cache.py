@@ -1,7 +1,7 @@
-"""Finds what runs are to do, by the ids of their definitions (`domain.job.definition`), whatever the database.
+"""Finds and caches the definitions of runs by their ids (`domain.job.definition`).
 
-An id always means the same, so that what is known never becomes outdated: a definition is read once by a process.
-Adapters ask `Definitions.missing` what they must read, hand the rows over, and ask again.
+An id always means the same definition, so a cached one never becomes outdated and a process reads each only once.
+Adapters call `Definitions.missing`, read those rows, and pass them to `Definitions.find`.
 """
 
 from collections import OrderedDict
@@ -32,7 +32,7 @@ from foliot.errors import RowUnreadable
 
 _KEPT: Final = 10_000
 _SOURCES_KEPT: Final = 100
-"""A definition is forgotten when so many others were used since."""
+"""A definition is dropped after this many others were used since."""
 _WORKFLOW: Final = msgspec.json.Decoder(WorkflowSpec)
 
 
@@ -46,11 +46,11 @@ _BODY: Final = msgspec.json.Decoder(_Body)
 
 
 class Reference(NamedTuple):
-    """What is stored with a run about what it does."""
+    """The columns of a run that identify its definition."""
 
     job_id: JobId
     revision: int | None
-    """Of the job, as it is now. None: the job has been deleted."""
+    """The current revision of the job. None: the job was deleted."""
     definition_id: DefinitionId | None
 
     @property
@@ -58,14 +58,14 @@ class Reference(NamedTuple):
         return self.definition_id or job_definition_id(self.job_id, self.revision)
 
 
-class Known(NamedTuple):
-    """A definition with the rest of its job. No job: the definition says why."""
+class ResolvedDefinition(NamedTuple):
+    """A definition with its job. Without a job, the definition has the error."""
 
     definition: Definition
     job: JobSpec | None = None
 
     def options(self, overrides: bytes | None) -> Options:
-        """How runs of it are handled, with what was given for one of them."""
+        """Return the options of a run: those of its job, with the overrides given for this run."""
         if self.job is None and self.definition.reason is not Reason.HANDLER_MISSING:
             return UNKNOWN_OPTIONS
         try:
@@ -74,8 +74,8 @@ class Known(NamedTuple):
             return UNKNOWN_OPTIONS
 
 
-def gated_of(row: Sequence[Any], known: Known) -> Gated:
-    """run_id, job_id, planned, due_at, and more; with the gate that its definition has. A deleted job has no gate."""
+def gated_of(row: Sequence[Any], known: ResolvedDefinition) -> Gated:
+    """Build a gated run from a row that begins with run_id, job_id, planned, due_at. A deleted job has no gate."""
     gate = None if known.job is None else known.job.gate
     is_deleted = known.definition.reason is Reason.HANDLER_MISSING
     run_id, job_id, planned, due_at, *_ = row
@@ -83,7 +83,7 @@ def gated_of(row: Sequence[Any], known: Known) -> Gated:
 
 
 class Missing(NamedTuple):
-    """What must be read."""
+    """Keys of the rows to read."""
 
     jobs: set[JobId]
     versions: set[tuple[str, int]]
@@ -94,19 +94,19 @@ class Missing(NamedTuple):
 
 
 class Definitions:
-    """The definitions that one process knows: those that were used lately. Used by one thread."""
+    """The recently used definitions of one process. Not thread-safe."""
 
     def __init__(self, kept: int = _KEPT) -> None:
         self._kept = kept
-        self._recent: dict[DefinitionId, Known] = {}
-        self._former: dict[DefinitionId, Known] = {}
+        self._recent: dict[DefinitionId, ResolvedDefinition] = {}
+        self._former: dict[DefinitionId, ResolvedDefinition] = {}
         self._children: OrderedDict[str, Mapping[str, JobSpec]] = OrderedDict()
-        """What the steps of recent versions, and the jobs of recent trees, do."""
+        """The steps of recent workflow versions and the jobs of recent trees, by source."""
 
     def missing(self, references: Iterable[Reference]) -> Missing:
         missing = Missing(set(), set(), set())
         for reference in references:
-            if self._known(reference) is not None:
+            if self._cached(reference) is not None:
                 continue
             if reference.definition_id is None:
                 if reference.revision is not None:
@@ -124,34 +124,36 @@ class Definitions:
                 missing.bodies.add(named.run_id)
         return missing
 
-    def find(self, references: Collection[Reference], found: "Found") -> dict[DefinitionId, Known]:
-        """All of these, by the ids that were asked for. What was missing is in `found`.
+    def find(
+        self, references: Collection[Reference], found: "DefinitionRows"
+    ) -> dict[DefinitionId, ResolvedDefinition]:
+        """Return the definition of each reference, by its id. `found` has the rows that were missing.
 
-        A job may have been changed since its revision was read; then its newest definition is the answer.
+        If a job was changed after its revision was read, its newest definition is returned under the old id.
         """
-        known = {reference.id: one for reference in references if (one := self._known(reference)) is not None}
+        known = {reference.id: one for reference in references if (one := self._cached(reference)) is not None}
         if len(known) == len(references):
             return known
-        return known | {one.id: self._take(one, found) for one in references if one.id not in known}
+        return known | {one.id: self._resolve(one, found) for one in references if one.id not in known}
 
-    def _known(self, reference: Reference) -> Known | None:
-        """A definition that is used now stays known until many others were read."""
+    def _cached(self, reference: Reference) -> ResolvedDefinition | None:
+        """Return the cached definition, or None. Using a definition keeps it in the cache."""
         known = self._recent.get(reference.id)
         if known is None and (known := self._former.get(reference.id)) is not None:
             self._keep(known)
         return known
 
-    def _take(self, reference: Reference, found: "Found") -> Known:
+    def _resolve(self, reference: Reference, found: "DefinitionRows") -> ResolvedDefinition:
         try:
             known = self._read(reference, found)
         except RowUnreadable as error:
-            # Not kept: the row may be repaired.
-            return Known(Definition(id=reference.id, error=str(error)))
+            # Not cached: the row may be repaired.
+            return ResolvedDefinition(Definition(id=reference.id, error=str(error)))
         if known.job is not None:
             self._keep(known)
         return known
 
-    def _read(self, reference: Reference, found: "Found") -> Known:
+    def _read(self, reference: Reference, found: "DefinitionRows") -> ResolvedDefinition:
         if reference.definition_id is None:
             return _job(reference, found.jobs)
         named = read_column(read_reference, reference.definition_id, "run of job", reference.job_id)
@@ -160,23 +162,23 @@ class Definitions:
             jobs = _jobs_of_tree(named, found) if isinstance(named, TreeReference) else _steps(named, found)
             self._keep_children(_source(reference.definition_id), jobs)
         spec = jobs.get(named[-1])
-        return _deleted(reference) if spec is None else Known(definition_of_job(reference.id, spec), spec)
+        return _deleted(reference) if spec is None else ResolvedDefinition(definition_of_job(reference.id, spec), spec)
 
     def _keep_children(self, source: str, jobs: Mapping[str, JobSpec]) -> None:
-        """A large workflow is decoded once, not once for each of its steps."""
+        """Cache decoded children, so that a large workflow is decoded once and not once per step."""
         if jobs:
             self._children[source] = jobs
             if len(self._children) > _SOURCES_KEPT:
                 self._children.popitem(last=False)
 
-    def _keep(self, known: Known) -> None:
+    def _keep(self, known: ResolvedDefinition) -> None:
         self._recent[known.definition.id] = known
         if len(self._recent) >= self._kept:
             self._former, self._recent = self._recent, {}
 
 
-class Found(NamedTuple):
-    """Rows that were read because they were missing."""
+class DefinitionRows(NamedTuple):
+    """The rows that `Missing` named."""
 
     jobs: Mapping[JobId, tuple[Any, int]]
     """Specification and revision."""
@@ -185,25 +187,25 @@ class Found(NamedTuple):
     bodies: Mapping[RunId, Any]
 
 
-NOTHING_FOUND: Final = Found({}, {}, {})
+NO_ROWS: Final = DefinitionRows({}, {}, {})
 
 
-def _job(reference: Reference, rows: Mapping[JobId, tuple[Any, int]]) -> Known:
+def _job(reference: Reference, rows: Mapping[JobId, tuple[Any, int]]) -> ResolvedDefinition:
     row = rows.get(reference.job_id)
     if row is None:
         return _deleted(reference)
     document, revision = row
     spec = read_column(decode_job_spec, document, "job", reference.job_id)
-    return Known(definition_of_job(job_definition_id(reference.job_id, revision), spec, revision), spec)
+    return ResolvedDefinition(definition_of_job(job_definition_id(reference.job_id, revision), spec, revision), spec)
 
 
 def _source(definition_id: DefinitionId) -> str:
-    """The version, or the tree, that a definition is part of."""
+    """Return the workflow version or the tree that contains the definition."""
     return definition_id.partition("/")[0]
 
 
-def _steps(named: StepReference, found: Found) -> Mapping[str, JobSpec]:
-    """What the steps of a version do; not those that name a job, which is part of the tree."""
+def _steps(named: StepReference, found: DefinitionRows) -> Mapping[str, JobSpec]:
+    """Return what each step of a version runs, except steps that name a job: those jobs are stored in the tree."""
     document = found.versions.get((named.workflow_id, named.version))
     if document is None:
         return {}
@@ -212,11 +214,11 @@ def _steps(named: StepReference, found: Found) -> Mapping[str, JobSpec]:
     return {step.name: definition_of(step, {}) for step in spec.steps if step.job is None}
 
 
-def _jobs_of_tree(named: TreeReference, found: Found) -> Mapping[str, JobSpec]:
+def _jobs_of_tree(named: TreeReference, found: DefinitionRows) -> Mapping[str, JobSpec]:
     document = found.bodies.get(named.run_id)
     return {} if document is None else read_column(_BODY.decode, document, "execution", named.run_id).jobs
 
 
-def _deleted(reference: Reference) -> Known:
+def _deleted(reference: Reference) -> ResolvedDefinition:
     error = f'job "{reference.job_id}" has been deleted'
-    return Known(Definition(id=reference.id, error=error, reason=Reason.HANDLER_MISSING))
+    return ResolvedDefinition(Definition(id=reference.id, error=error, reason=Reason.HANDLER_MISSING))

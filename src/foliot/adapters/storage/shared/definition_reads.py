@@ -1,4 +1,4 @@
-"""Reads about jobs, schedules and workflows, and the overview of all."""
+"""Reads of jobs, schedules and workflows, and of the overview."""
 
 from collections.abc import Callable, Collection
 from functools import partial
@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Final, TypeVar
 
 from foliot.adapters.storage.shared.reads import Query, Read, Rows
-from foliot.adapters.storage.shared.rows import Row, job_of, mended_schedules, revision_of, schedule_of, tick_sight_of
+from foliot.adapters.storage.shared.rows import Row, job_of, ledger_row_of, repair_schedules, revision_of, schedule_of
 from foliot.adapters.storage.shared.run_reads import RunReads
 from foliot.adapters.storage.shared.tree_rows import version_of
 from foliot.domain.ids import JobId, ScheduleId
@@ -85,16 +85,16 @@ class DefinitionReads:
             return None
         revisions = yield Query("revisions", ([rows[0][0]],))
         schedule, ruling, error = self._ruled(rows[0], [row[1:] for row in revisions])
-        ticks = [tick_sight_of(row) for row in (yield Query("latest_ticks", (schedule.uid, limit)))]
+        ticks = [ledger_row_of(row) for row in (yield Query("latest_ticks", (schedule.uid, limit)))]
         found = yield from self._runs.get([tick.record.run_id for tick in ticks if tick.record.run_id is not None])
         return ScheduleDetails(schedule, error, ruling, ticks, found.runs)
 
     def _ruled(self, row: Row, revisions: Rows) -> tuple[Schedule, list[Revision], RowUnreadable | None]:
-        """A schedule with its revisions; without them, and with the error, if a row of it cannot be read."""
+        """Return a schedule with its revisions. If a row cannot be read: no revisions, and the error."""
         try:
             return schedule_of(self._project, row), [revision_of(one) for one in revisions], None
         except RowUnreadable as error:
-            stored = mended_schedules(self._project, [row], {row[0]: revisions})
+            stored = repair_schedules(self._project, [row], {row[0]: revisions})
             return stored.shown[0], [], error.place_in(row[0], row[1])
 
     def schedules(self, job_id: JobId | None, after: ScheduleId | None, limit: int) -> Read[list[Schedule]]:
@@ -113,7 +113,7 @@ class DefinitionReads:
         return found
 
     def _schedules_by_target(self, job_ids: Collection[str]) -> Read[dict[str, list[Schedule]]]:
-        """The schedules that start these jobs or workflows, by id; those whose rule says what they start."""
+        """Return the schedules that start these jobs or workflows, by target. Unreadable ones are omitted."""
         rows = (yield Query("schedules_of_targets", (self._project, list(job_ids)))) if job_ids else ()
         schedules = yield from self._read_schedules(rows)
         by_target: dict[str, list[Schedule]] = {}
@@ -122,14 +122,14 @@ class DefinitionReads:
         return by_target
 
     def _read_schedules(self, rows: Rows) -> Read[list[Schedule]]:
-        """A row that cannot be read says what its current revision says."""
+        """Decode schedules. An unreadable row is repaired from its current revision."""
         try:
             return [schedule_of(self._project, row) for row in rows]
         except RowUnreadable:
             pass
         found = yield Query("revisions", ([row[0] for row in rows],))
         revisions = {uid: [row[1:] for row in group] for uid, group in groupby(found, key=lambda row: row[0])}
-        return mended_schedules(self._project, rows, revisions).shown
+        return repair_schedules(self._project, rows, revisions).shown
 
     # -- workflows
 

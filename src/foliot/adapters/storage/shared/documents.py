@@ -1,4 +1,4 @@
-"""How values become documents (JSON) in a column, and values again."""
+"""Encode values as JSON documents in columns, and decode them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
@@ -28,7 +28,7 @@ def encode(value: object) -> str:
 
 
 def read_column(read: Callable[[S], T], column: S, kind: str, name: object) -> T:
-    """What a column of the named row says. One that says nothing we know was not written by us."""
+    """Decode a column of the named row. Raises `RowUnreadable` for a value that this program does not write."""
     try:
         return read(column)
     except UNREADABLE as error:
@@ -36,7 +36,7 @@ def read_column(read: Callable[[S], T], column: S, kind: str, name: object) -> T
 
 
 def read_number(value: object, kind: str, name: str) -> int:
-    """What the one row of that name says, of which nothing goes on without."""
+    """Return the number in a row that must exist, such as a setting."""
     return read_column(_number, value, kind, name)
 
 
@@ -46,11 +46,11 @@ def _number(value: object) -> int:
             raise ValueError("it is missing")
         case int() | str():
             return int(value)
-    raise TypeError(f"{value!r} is no number")
+    raise TypeError(f"{value!r} is not a number")
 
 
 def decode(document: str | bytes | None) -> Any:
-    """What a payload, an output or the items of an event say. No document is None."""
+    """Decode a payload, an output or the items of an event. None without a document."""
     return None if document is None else _ANY.decode(document)
 
 
@@ -68,19 +68,19 @@ def decode_schedule_spec(document: str) -> ScheduleSpec:
 
 
 def check_overrides(document: str | bytes | None) -> None:
-    """Raise what tells that these were never given for a run."""
+    """Raise if the document is not valid as overrides of a run."""
     if document is not None:
         msgspec.convert(options_in(_OVERRIDES.decode(document)), Options)
 
 
 def read_overrides(document: str | bytes | None, run_id: object) -> bytes | None:
-    """What was given for one run alone, as JSON, if it can be read."""
+    """Return the overrides of one run as JSON, or None. Raises `RowUnreadable` if they cannot be read."""
     read_column(check_overrides, document, "run", run_id)
     return document.encode() if isinstance(document, str) else document
 
 
 def encode_limits(limits: Sequence[Limit]) -> str | None:
-    """[[key, capacity], ...], or nothing for a run without limits."""
+    """Return [[key, capacity], ...] as JSON, or None for a run without limits."""
     return encode(limits) if limits else None
 
 
@@ -90,7 +90,7 @@ def decode_limits(document: str | None) -> list[Limit]:
     limits = _LIMITS.decode(document)
     are_distinct = 0 < len({limit.key for limit in limits}) == len(limits)
     if not are_distinct or not all(1 <= limit.capacity <= MAX_CAPACITY for limit in limits):
-        raise ValueError("these are no limits")
+        raise ValueError("it is not a list of limits")
     return limits
 
 
@@ -99,7 +99,7 @@ def limit_keys(document: str | None) -> tuple[str, ...]:
 
 
 def are_limits(document: str) -> bool:
-    """Whether a run can wait for what the document says."""
+    """Whether the document is a list of limits that a run can wait for."""
     try:
         decode_limits(document)
     except UNREADABLE:
@@ -116,17 +116,17 @@ def decode_names(document: str) -> tuple[str, ...]:
 
 
 def as_stored_job(spec: JobSpec) -> JobSpec:
-    """The specification as it will be read back: a tuple comes back as a list, and is no change."""
+    """Return the specification as it will be read back: a tuple becomes a list, which is not a change."""
     return decode_job_spec(encode(spec))
 
 
 def as_stored_schedule(spec: ScheduleSpec) -> ScheduleSpec:
-    """The specification as it will be read back; only a payload and options can differ."""
+    """Return the specification as it will be read back; only a payload and options can differ."""
     return spec if spec.payload is None and not spec.options else decode_schedule_spec(encode(spec))
 
 
 def storable(text: str | None) -> str | None:
-    """Text that every database can hold: NUL, and halves of surrogate pairs (undecodable output), are written out."""
+    """Escape characters that a database cannot store: NUL, and lone surrogates from undecodable output."""
     if text is None:
         return None
     plain = text.replace("\0", "\\0")

@@ -1,4 +1,4 @@
-"""What the items of an event say, equal on every database."""
+"""Builds the items of each kind of event, the same for every database."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -21,24 +21,24 @@ def created(runs: Iterable[NewRun]) -> Items:
 
 
 def ended(plan: FinishPlan) -> Items:
-    """Every attempt that is over, also where its run is not."""
+    """Every ended attempt, also if its run will be retried."""
     over: Items = [[lease.run_id, verdict.status, lease.attempt] for lease, verdict in plan.ended]
     open_again = [lease for lease, _ in plan.again] + plan.given_back
     return over + [[lease.run_id, Status.SCHEDULED, lease.attempt] for lease in open_again]
 
 
 def cancelled(attempts: Mapping[RunId, int]) -> Items:
-    """Runs that ended without a worker, with the number of attempts they had had."""
+    """Runs that were cancelled without a worker, with their number of attempts."""
     return [[run_id, Status.CANCELLED, attempt] for run_id, attempt in attempts.items()]
 
 
 def marked(attempts: Mapping[RunId, int]) -> Items:
-    """Runs that are successes by hand, with the number of attempts they had had."""
+    """Runs that were marked as success by hand, with their number of attempts."""
     return [[run_id, Status.SUCCESS, attempt] for run_id, attempt in attempts.items()]
 
 
 def ended_by_hand(attempts: Iterable[tuple[RunId, Ended, int]]) -> Items:
-    """Runs that ended without a worker, in whatever way, with the number of attempts they had had."""
+    """Runs that ended without a worker, with how they ended and their number of attempts."""
     return [[run_id, ended.status, attempt] for run_id, ended, attempt in attempts]
 
 

@@ -1,5 +1,4 @@
-"""What ended attempts mean for their runs: decided by what is stored, not by what the worker says besides the
-outcome."""
+"""Decides what ended attempts mean for their runs, from the stored rows; a worker reports only the outcome."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, TypeGuard
@@ -17,11 +16,11 @@ from foliot.domain.run.run import SUCCEEDED, Again, Ended, GivenBack, Status, ap
 from foliot.errors import RowUnreadable
 
 UNKNOWN_OPTIONS: Final = Options(max_lost=0)
-"""Of a run whose options cannot be read: how often it may be tried is not known, and once more may be too often."""
+"""The options of a run whose own options cannot be read. Its number of retries is not known, so it has none."""
 
 
 class LeasedRun(Struct, frozen=True, gc=False):
-    """What is stored about a run that is leased."""
+    """The stored columns of a leased run."""
 
     job_id: JobId
     lost: int
@@ -35,7 +34,7 @@ class LeasedRun(Struct, frozen=True, gc=False):
 
     @property
     def has_places(self) -> bool:
-        """Whether it may hold a place of a limit, or the turn of its schedule."""
+        """Whether the run may hold a slot of a limit, or the slot of its schedule."""
         return self.has_limits or self.schedule_uid is not None
 
 
@@ -43,7 +42,7 @@ _BARE: Final = LeasedRun(JobId(""), 0, "", 0, Instant(0), False, None, None)
 
 
 class Lease(Struct, frozen=True, gc=False):
-    """A lease as it is stored. `run` is read only where it matters: a plain success of a bare run needs none of it."""
+    """A stored lease. `run` is read only if it is needed: a plain success of a bare run needs none of it."""
 
     token: Token
     run_id: RunId
@@ -52,7 +51,7 @@ class Lease(Struct, frozen=True, gc=False):
     started_at: Instant
     cancel_at: Instant | None
     is_bare: bool
-    """The run has no parent, no limit and no schedule: its end concerns nothing else."""
+    """The run has no parent, no limit and no schedule, so its end affects no other row."""
     run: LeasedRun = _BARE
 
     @property
@@ -64,7 +63,7 @@ class Lease(Struct, frozen=True, gc=False):
 
 
 class FinishPlan(NamedTuple):
-    """Each list is saved in its own way; `unknown` are finishes without a current lease."""
+    """Ended attempts by how they are saved; `unknown` are finishes without a current lease."""
 
     ended: list[tuple[Lease, Ended]]
     again: list[tuple[Lease, Again]]
@@ -73,22 +72,22 @@ class FinishPlan(NamedTuple):
 
     @property
     def fenced(self) -> list[Lease]:
-        """Every lease that was current, and ends."""
+        """Every lease that was current and now ends."""
         return [lease for lease, _ in self.ended] + [lease for lease, _ in self.again] + self.given_back
 
 
 def is_plain(outcome: Outcome) -> TypeGuard[Success]:
-    """Whether the attempt succeeded without an output: nothing is stored but the fact."""
+    """Whether the attempt succeeded without an output, so that only the status is stored."""
     return type(outcome) is Success and outcome.output is None
 
 
 def needs_run(finish: Finish, lease: Lease) -> bool:
-    """Whether more must be read than the lease to decide what the outcome means."""
+    """Whether the row of the run is needed to decide what the outcome means."""
     return not (lease.is_bare and isinstance(finish.outcome, Success))
 
 
 def plan_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Lease]) -> FinishPlan:
-    """Compare each finish with the lease it names, once: a second finish of one token is unknown."""
+    """Compare each finish with the lease it names. A second finish of the same token is unknown."""
     ended, again, given_back, unknown = plan = FinishPlan([], [], [], [])
     current = dict(leases)
     for finish in finishes:
@@ -109,31 +108,31 @@ def plan_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Lease]) -> 
 
 
 def plan_giving_back(leases: Sequence[Lease]) -> FinishPlan:
-    """For leases whose grant never arrived: as if they had not been granted, unless cancellation was requested."""
+    """Undo leases whose claim never reached the worker. A run whose cancellation was requested ends."""
     cancelled = [(lease, apply_cancel(GivenBack())) for lease in leases if lease.cancel_at is not None]
     ended = [(lease, verdict) for lease, verdict in cancelled if isinstance(verdict, Ended)]
     return FinishPlan(ended, [], [lease for lease in leases if lease.cancel_at is None], [])
 
 
-def refused(finish: Finish) -> Finish:
-    """What is saved in place of a finish that no row can hold: the run must end, or it would be repeated for ever."""
+def unstorable_outcome(finish: Finish) -> Finish:
+    """Return the failure to save if no row can hold the outcome. Without it the run would be repeated for ever."""
     error = "the outcome of the attempt could not be stored: its exit code or its output is out of range"
     return Finish(finish.run_id, finish.worker_id, finish.token, Failure(error, Reason.OUTPUT, retryable=False))
 
 
 def end_unreadable(run_id: RunId, worker_id: WorkerId, token: Token, error: RowUnreadable) -> Finish:
-    """Ends a claimed run whose row cannot be read: no worker can execute it."""
+    """Return the failure of a claimed run whose row cannot be read: no worker can execute it."""
     return Finish(run_id, worker_id, token, Failure(str(error), Reason.LAUNCH_FAILED, retryable=False))
 
 
-def unopened(claim: Claim) -> Finish:
-    """What is saved in place of a tree that no row can hold."""
+def unstorable_tree(claim: Claim) -> Finish:
+    """Return the failure to save if no row can hold the tree."""
     error = "the execution could not be stored: a parameter or a step of it is out of range"
     return Finish(claim.run_id, claim.worker_id, claim.token, Failure(error, Reason.PAYLOAD, retryable=False))
 
 
-def declined(decision: Decision) -> Ended | None:
-    """How a run ends that its gate keeps from starting. None: it may start."""
+def gate_ending(decision: Decision) -> Ended | None:
+    """Return how the run ends if its gate does not let it start. None: the run may start."""
     if decision.action is Action.RUN:
         return None
     status = Status.SKIPPED if decision.action is Action.SKIP else Status.FAILED
@@ -141,10 +140,10 @@ def declined(decision: Decision) -> Ended | None:
 
 
 def is_repeated(outcome: Outcome, status: str, reason: str | None) -> bool:
-    """Whether a stored ending (of the same run and token) is what saving `outcome` had left behind.
+    """Whether a stored ending (of the same run and token) is the result of saving `outcome` before.
 
-    The token alone is not enough: an attempt that was declared lost has the token of a worker that reports its own
-    outcome too late.
+    The token alone is not enough: a lost attempt has the same token as the worker that reports its own outcome too
+    late.
     """
     saved = (status, reason)
     was_cancelled = saved == (Status.CANCELLED, Reason.CANCELLED)

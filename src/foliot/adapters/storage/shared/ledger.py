@@ -1,4 +1,4 @@
-"""What is due, and what of it cannot be read, whatever the database."""
+"""Decodes due schedules with their parts, and decides which firings an adapter can save in one statement."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 from msgspec import Struct, ValidationError, convert
 
 from foliot.adapters.storage.shared.documents import decode_schedule_spec, read_column
-from foliot.adapters.storage.shared.row_types import Moment, instant_of, read_row, written
-from foliot.adapters.storage.shared.rows import Row, sort_out
+from foliot.adapters.storage.shared.row_types import Moment, as_text, instant_of, read_row
+from foliot.adapters.storage.shared.rows import Row, read_rows
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import Job
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class DueRow(Struct, array_like=True, frozen=True, gc=False):
-    """The row of a schedule, as far as it is needed to decide about its moments."""
+    """The columns of a schedule that are needed to plan its firing."""
 
     uid: ScheduleUid
     id: ScheduleId
@@ -36,8 +36,8 @@ class DueRow(Struct, array_like=True, frozen=True, gc=False):
     behind_since: Moment | None
 
 
-class Further(NamedTuple):
-    """What only few schedules have, by uid."""
+class ScheduleParts(NamedTuple):
+    """Rows that only few schedules have, by uid."""
 
     revisions: Mapping[ScheduleUid, Sequence[Revision]]
     pauses: Mapping[ScheduleUid, Sequence[Pause]]
@@ -45,7 +45,7 @@ class Further(NamedTuple):
 
 
 def read_due(rows: Sequence[Row]) -> tuple[list[DueRow], list[Unreadable]]:
-    """The columns of `DueRow`."""
+    """Decode rows with the columns of `DueRow`."""
     try:
         return convert([tuple(row) for row in rows], list[DueRow]), []
     except ValidationError:
@@ -55,13 +55,15 @@ def read_due(rows: Sequence[Row]) -> tuple[list[DueRow], list[Unreadable]]:
         try:
             known.append(read_row(DueRow, row, "schedule", row[1]))
         except RowUnreadable as error:
-            unreadable.append(_apart(written(row[0]), written(row[1]), error))
+            unreadable.append(_unreadable(as_text(row[0]), as_text(row[1]), error))
     return known, unreadable
 
 
 def read_specs(rows: Sequence[DueRow], unreadable: list[Unreadable]) -> dict[str, ScheduleSpec]:
-    """What documents say: schedules that say the same share one specification. Whose cannot be read is added to
-    `unreadable`."""
+    """Decode the specifications, by document: schedules with the same document share one specification.
+
+    Schedules whose document cannot be read are added to `unreadable`.
+    """
     try:
         return {document: decode_schedule_spec(document) for document in {row.spec for row in rows}}
     except UNREADABLE:
@@ -74,32 +76,34 @@ def _read_one_by_one(rows: Iterable[DueRow], unreadable: list[Unreadable]) -> di
         try:
             specs[row.spec] = read_column(decode_schedule_spec, row.spec, "schedule", row.id)
         except RowUnreadable as error:
-            unreadable.append(_apart(row.uid, row.id, error))
+            unreadable.append(_unreadable(row.uid, row.id, error))
     return specs
 
 
-def read_belongings(
+def read_schedule_parts(
     make: Callable[[Row], T],
     found: Mapping[Any, Sequence[Row]],
     names: Mapping[ScheduleUid, ScheduleId],
     unreadable: list[Unreadable],
 ) -> dict[ScheduleUid, list[T]]:
-    """What belongs to schedules, which `names` has. Whose cannot be read is added to `unreadable`, unless it is
-    there."""
+    """Decode rows of schedules by uid. Schedules with an unreadable row are added to `unreadable`, once.
+
+    `names` has the id of each schedule.
+    """
     apart = {one.uid for one in unreadable}
     belongings: dict[ScheduleUid, list[T]] = {}
     for uid, rows in found.items():
-        belongings[uid], errors = sort_out(make, rows)
+        belongings[uid], errors = read_rows(make, rows)
         if errors and uid not in apart:
-            unreadable.append(_apart(uid, names[uid], errors[0]))
+            unreadable.append(_unreadable(uid, names[uid], errors[0]))
     return belongings
 
 
-def _apart(uid: str, schedule_id: str, error: RowUnreadable) -> Unreadable:
+def _unreadable(uid: str, schedule_id: str, error: RowUnreadable) -> Unreadable:
     return Unreadable(ScheduleUid(uid), ScheduleId(schedule_id), error.place_in(uid, schedule_id))
 
 
-def due_schedule(row: DueRow, specs: Mapping[str, ScheduleSpec], further: Further, in_flight: int) -> DueSchedule:
+def due_schedule(row: DueRow, specs: Mapping[str, ScheduleSpec], further: ScheduleParts, in_flight: int) -> DueSchedule:
     uid = row.uid
     revisions, pauses, planned = further
     return DueSchedule(
@@ -107,7 +111,7 @@ def due_schedule(row: DueRow, specs: Mapping[str, ScheduleSpec], further: Furthe
         row.id,
         row.version,
         Instant(row.created_at),
-        # The schedule has a copy of its current revision, which is all that most need.
+        # The row contains a copy of the current revision, and most schedules need no other one.
         tuple(revisions[uid]) if uid in revisions else (Revision(row.number, Instant(row.opened_at), specs[row.spec]),),
         Instant(row.settled_until),
         in_flight,
@@ -124,7 +128,7 @@ def due_batch(
     jobs: Sequence[Job],
     errors: Sequence[RowUnreadable],
 ) -> DueBatch:
-    """`errors` are about jobs. Who starts one of those is set apart with what cannot be read itself."""
+    """Return the due schedules. A schedule that starts a job of `errors` is reported as unreadable."""
     known = {job.id: job for job in jobs}
     if not errors:
         return DueBatch(now, schedules, known, unreadable)
@@ -141,13 +145,13 @@ def _without_job(schedules: Sequence[DueSchedule], errors: Mapping[JobId, RowUnr
             yield Unreadable(schedule.uid, schedule.id, error)
 
 
-# -- Which firings a storage can save the short way, whatever the database.
+# -- the fast path for firings
 
 _RAN: Final = TickOutcome.RAN
 
 
 def is_punctual(firing: Firing) -> bool:
-    """Whether it has one tick and nothing else, and the run of that tick is ready when it is due."""
+    """Whether the firing has one tick that is on time, and its run has no limits, overrides, gate or dedupe key."""
     if len(firing.ticks) != 1 or len(firing.runs) != 1 or firing.waiting or firing.planned or firing.cancels_running:
         return False
     moment, [tick], [run] = firing.settled_until, firing.ticks, firing.runs

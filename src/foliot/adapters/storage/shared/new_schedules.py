@@ -1,4 +1,4 @@
-"""How new schedules begin, whatever the database."""
+"""Computes the initial state of new schedules."""
 
 from collections.abc import Iterable
 
@@ -12,8 +12,8 @@ from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.ports.definitions import NewSchedule
 
 
-def starts(new: Iterable[NewSchedule], now: Instant) -> ScheduleFunction[InitialState]:
-    """The start of any of these, by its specification as it will be read back."""
+def initial_states(new: Iterable[NewSchedule], now: Instant) -> ScheduleFunction[InitialState]:
+    """Return a function that computes the initial state of each of these, from the specification as it is read back."""
 
     def start(spec: ScheduleSpec, schedule_id: ScheduleId) -> InitialState:
         return edit.initial_state(as_stored_schedule(spec), schedule_id, now)

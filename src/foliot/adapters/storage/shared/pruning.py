@@ -1,9 +1,10 @@
-"""Going round the history, a piece with each call, to remove what need not be kept, whatever the database.
+"""Chooses which history retention removes, one piece per call.
 
-    Round.runs --asks--> a look into the database --sends what it found--> Round.runs ... returns the runs that go
+    Round.runs --yields a request--> the adapter queries its database --sends the result--> Round.runs ... returns ids
 
-Nothing is read here: which way is gone next, how much room is left, and when a round is over are decided in one place,
-for the adapter that waits for its answers and for the one that does not.
+This module reads nothing itself. It decides which scan runs next, how much room is left in a piece, and when a round is
+complete, for the blocking adapter and for the asynchronous one. `removable_before` limits how much of a ledger may be
+removed.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -17,137 +18,136 @@ from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.schedule.schedule import Catchup
 from foliot.ports.upkeep import Pruned, Retention
 
-Place = Any
-"""How far a way has been gone, in the adapter's own words: behind it the way goes on."""
-FRONT: Final = ""
-"""The place of whoever has not begun."""
+Cursor = Any
+"""How far a scan has got, in a form that the adapter chooses. The scan continues after it."""
+START: Final = ""
+"""The cursor of a scan that has not begun."""
 
 
-class Way(Enum):
-    """What is gone through to its end in each round."""
+class Scan(Enum):
+    """The scans of a round. A round is complete when each scan is."""
 
     OLD_RUNS = auto()
-    """Runs that ended before a moment; none that is a part of an execution that is not over."""
+    """Runs that ended before a moment, except parts of executions that are still open."""
     SURPLUS_RUNS = auto()
-    """Runs that are over, of one job after the other, beyond its newest; parts as above."""
+    """For each job, ended runs beyond the newest ones; parts as above."""
     SURPLUS_EXECUTIONS = auto()
-    """Executions that are over, of one workflow after the other, beyond its newest."""
+    """For each workflow, ended executions beyond the newest ones."""
     OLD_EXECUTIONS = auto()
     """Executions that ended before a moment."""
     LEDGERS = auto()
     LOGS = auto()
 
 
-_TO_RUNS: Final = (Way.OLD_RUNS, Way.SURPLUS_RUNS, Way.SURPLUS_EXECUTIONS, Way.OLD_EXECUTIONS)
-_BY_COUNT: Final = (Way.SURPLUS_RUNS, Way.SURPLUS_EXECUTIONS)
+_RUN_SCANS: Final = (Scan.OLD_RUNS, Scan.SURPLUS_RUNS, Scan.SURPLUS_EXECUTIONS, Scan.OLD_EXECUTIONS)
+_BY_COUNT: Final = (Scan.SURPLUS_RUNS, Scan.SURPLUS_EXECUTIONS)
 
 
-class Ask(NamedTuple):
-    """Go a way on from a place, until there are as many runs as there is room for."""
+class ScanRequest(NamedTuple):
+    """Continue a scan from a cursor until the room is full."""
 
-    way: Way
+    scan: Scan
     bound: int
-    """The moment before which something ended, or how many are kept."""
-    place: Place
+    """The moment before which a run ended, or how many runs are kept."""
+    cursor: Cursor
     room: int
 
 
-class AskForParts(NamedTuple):
-    """Look for runs that are over and parts of these."""
+class PartsRequest(NamedTuple):
+    """Find ended runs that are parts of these runs."""
 
     run_ids: Sequence[RunId]
     room: int
 
 
-class Found(NamedTuple):
+class ScanResult(NamedTuple):
     run_ids: list[RunId]
-    place: Place | None = None
-    """Where the way goes on. None: it has been gone to its end."""
+    cursor: Cursor | None = None
+    """Where the scan continues. None: the scan is complete."""
 
 
-Asking = Generator[Ask | AskForParts, Found, list[RunId]]
+Requests = Generator[ScanRequest | PartsRequest, ScanResult, list[RunId]]
 
 
 class Round:
-    """How far each way has been gone. One that has come to its end is left out until the others have, too: so each is
-    gone once until there is no more.
+    """The cursor of each scan. A complete scan is skipped until all scans are complete; then a new round begins.
 
-    Only what is committed has been gone through: a piece goes on with a copy, which takes the place of the round then.
+    A round advances only with committed pieces: a piece works on a copy, which replaces the round after the commit.
     """
 
     def __init__(self) -> None:
-        self._places: Mapping[Way, Place] = dict.fromkeys(Way, FRONT)
+        self._cursors: Mapping[Scan, Cursor] = dict.fromkeys(Scan, START)
 
-    def place(self, way: Way) -> Place | None:
-        return self._places.get(way)
+    def cursor(self, scan: Scan) -> Cursor | None:
+        return self._cursors.get(scan)
 
-    def move(self, way: Way, place: Place | None) -> None:
-        places = {**self._places, way: place}
-        self._places = {way: place for way, place in places.items() if place is not None}
+    def move(self, scan: Scan, cursor: Cursor | None) -> None:
+        cursors = {**self._cursors, scan: cursor}
+        self._cursors = {scan: cursor for scan, cursor in cursors.items() if cursor is not None}
 
-    def runs(self, retention: Retention, now: Instant, limit: int) -> Asking:
-        """The runs that go with this piece, each with all that is a part of it."""
-        stood = self._places
-        doomed: dict[RunId, None] = {}
-        for way in _TO_RUNS:
-            kept, place = _kept(way, retention), self.place(way)
-            if kept is not None and place is not None and len(doomed) < limit:
-                bound = kept if way in _BY_COUNT else now - kept
-                found = yield Ask(way, bound, place, limit - len(doomed))
-                doomed.update(dict.fromkeys(found.run_ids))
-                self.move(way, found.place)
-        whole = yield from _with_parts(list(doomed), limit)
+    def runs(self, retention: Retention, now: Instant, limit: int) -> Requests:
+        """Choose the runs to remove with this piece, each with all its parts."""
+        before = self._cursors
+        chosen: dict[RunId, None] = {}
+        for scan in _RUN_SCANS:
+            kept, cursor = _kept(scan, retention), self.cursor(scan)
+            if kept is not None and cursor is not None and len(chosen) < limit:
+                bound = kept if scan in _BY_COUNT else now - kept
+                found = yield ScanRequest(scan, bound, cursor, limit - len(chosen))
+                chosen.update(dict.fromkeys(found.run_ids))
+                self.move(scan, found.cursor)
+        whole = yield from _with_parts(list(chosen), limit)
         if len(whole) >= limit:
-            # Parts may have taken the place of what was found: it is looked for again.
-            self._places = stood
+            # Parts may have taken the room of runs that were found: those must be found again.
+            self._cursors = before
         return whole
 
     def after(self, pruned: Pruned, retention: Retention, limit: int) -> tuple["Round", Pruned]:
-        """The round that the next piece belongs to, and what was removed with this one, with whether there is more."""
-        is_over = pruned.most < limit and all(_kept(way, retention) is None for way in self._places)
+        """Return the round of the next piece, and `pruned` with whether there is more to remove."""
+        is_over = pruned.most < limit and all(_kept(scan, retention) is None for scan in self._cursors)
         return Round() if is_over else self, pruned._replace(is_more=not is_over)
 
 
-def _kept(way: Way, retention: Retention) -> int | None:
-    """How long, or how many of what this way leads to. None: all, for ever."""
-    match way:
-        case Way.OLD_RUNS:
+def _kept(scan: Scan, retention: Retention) -> int | None:
+    """Return the age or the number that this scan keeps. None: everything is kept."""
+    match scan:
+        case Scan.OLD_RUNS:
             return retention.runs_age
-        case Way.SURPLUS_RUNS:
+        case Scan.SURPLUS_RUNS:
             return retention.runs_per_job
-        case Way.SURPLUS_EXECUTIONS:
+        case Scan.SURPLUS_EXECUTIONS:
             return retention.executions_per_workflow
-        case Way.OLD_EXECUTIONS:
+        case Scan.OLD_EXECUTIONS:
             return retention.executions_age
-        case Way.LEDGERS:
+        case Scan.LEDGERS:
             return retention.ticks_age
-        case Way.LOGS:
+        case Scan.LOGS:
             return retention.logs_age
 
 
-def _with_parts(run_ids: list[RunId], limit: int) -> Asking:
-    """These runs with all that is a part of them; of what is too much at once, a piece, the parts before the whole."""
-    parts = (yield AskForParts(run_ids, limit)).run_ids if run_ids else []
+def _with_parts(run_ids: list[RunId], limit: int) -> Requests:
+    """Add all parts of these runs. If they exceed the limit, return only some of them, parts before their parents."""
+    parts = (yield PartsRequest(run_ids, limit)).run_ids if run_ids else []
     if not parts:
         return run_ids
     first = yield from _with_parts(list(dict.fromkeys(parts)), limit)
     return first if len(first) >= limit else list(dict.fromkeys([*first, *run_ids]))
 
 
-# -- How far back the ledger of a schedule must reach, whatever retention says.
+# -- ledgers
 
 
 def removable_before(document: str, settled_until: Instant, now: Instant, ticks_age: Millis) -> Instant:
-    """Ticks of the schedule that says this, and that ended before this moment, may go.
+    """Return the moment before which ticks of this schedule may be removed.
 
-    It keeps those younger than `ticks_age` and those a catch-up may still ask about; a moment that is not settled
-    is never older than that.
+    Ticks younger than `ticks_age` and ticks that a catch-up may still need are kept. Nothing after `settled_until` is
+    removed.
     """
     return Instant(min(now - max(ticks_age, _longest_catchup(document)), settled_until + 1))
 
 
 def _longest_catchup(document: str) -> Millis:
-    """None, where the document cannot be read: what is not settled is kept all the same."""
+    """Return 0 if the document cannot be read: unsettled ticks are kept in any case."""
     try:
         spec = decode_schedule_spec(document)
     except UNREADABLE:

@@ -28,14 +28,14 @@ class Query(NamedTuple):
 
 
 class PageOfRuns(NamedTuple):
-    """The ids of the runs of a filter, newest first. Each database has its own ways to them."""
+    """Select the ids of the runs of a filter, newest first. Each database has its own statements for it."""
 
     only: RunFilter
 
 
 class AllWorkers(NamedTuple):
-    """Every worker. Each database judges by its own clock whether a worker is alive."""
+    """Select every worker. Each database checks by its own clock whether a worker is alive."""
 
 
-Ask = Query | PageOfRuns | AllWorkers
-Read = Generator[Ask, Rows, T]
+Request = Query | PageOfRuns | AllWorkers
+Read = Generator[Request, Rows, T]

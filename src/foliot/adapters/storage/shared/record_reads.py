@@ -1,4 +1,4 @@
-"""Reads of records by their ids, and of lists that commands and `verify` go through in pages."""
+"""Reads of records by id, and of the lists that commands and `verify` read in pages."""
 
 from collections.abc import Collection
 from itertools import groupby
@@ -19,7 +19,7 @@ from foliot.ports.queries import ScheduleLedger
 
 
 class RecordReads:
-    """Reads of one project. Their queries need not see one snapshot."""
+    """Reads of one project. Each query may read its own snapshot."""
 
     def __init__(self, project: str, runs: RunReads) -> None:
         self._project = project
@@ -85,7 +85,7 @@ class RecordReads:
         ]
 
     def _of_schedules(self, query: str, uids: list[ScheduleUid]) -> Read[dict[ScheduleUid, Rows]]:
-        """The rows of each schedule, without its uid."""
+        """Return the rows of each schedule, without the uid column."""
         rows = (yield Query(query, (uids,))) if uids else ()
         return {uid: [row[1:] for row in group] for uid, group in groupby(rows, key=lambda row: row[0])}
 

@@ -1,6 +1,7 @@
-"""Stored documents that name jobs by id, and what they say after those jobs are renamed (`domain.deploy.rename`).
+"""Renames jobs in stored documents (`domain.deploy.rename`), and finds what keeps a job from being renamed.
 
-A document that cannot be read stays as it is.
+A document that cannot be read is left unchanged. A rename is refused while an open execution, an opening or a waiting
+gate names the job.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,9 +30,9 @@ class Reference(NamedTuple):
     """A document that names a renamed job."""
 
     named: JobId
-    """One of the former ids that it names."""
+    """One of the former ids in the document."""
     document: str
-    """What it says after the rename."""
+    """The document after the rename."""
 
 
 class References(NamedTuple):
@@ -43,23 +44,23 @@ class References(NamedTuple):
 
     @property
     def changed_jobs(self) -> set[JobId]:
-        """Jobs whose definition changes, and the jobs of workflows of which a version changes."""
+        """Jobs whose definition changes, and the jobs of workflows with a changed version."""
         return {*self.jobs, *(JobId(workflow_id) for workflow_id, _ in self.versions)}
 
 
 def common_text(names: Names) -> str:
-    """Text that every document contains which names one of these jobs. With one name, few others contain it."""
-    return commonprefix([encode(name) for name in names])  # noqa: RUF071 - these are no paths
+    """Return a text that is part of every document that names one of these jobs, to select candidates in SQL."""
+    return commonprefix([encode(name) for name in names])  # noqa: RUF071 - these are not paths
 
 
 def references_in_jobs(rows: Iterable[tuple[str, str]], names: Names) -> dict[JobId, Reference]:
-    """The references in rows of id and definition."""
+    """Return the references in rows of id and definition."""
     found = {JobId(job_id): _reference_in_job(document, names) for job_id, document in rows}
     return {job_id: reference for job_id, reference in found.items() if reference is not None}
 
 
 def references_in_versions(rows: Iterable[tuple[str, int, str]], names: Names) -> dict[tuple[str, int], Reference]:
-    """The references in rows of workflow, version and definition."""
+    """Return the references in rows of workflow, version and definition."""
     found = {
         (workflow_id, version): _reference_in_version(workflow_id, document, names)
         for workflow_id, version, document in rows
@@ -68,13 +69,13 @@ def references_in_versions(rows: Iterable[tuple[str, int, str]], names: Names) -
 
 
 def named_in_copies(document: str, names: Names) -> JobId | None:
-    """One of these jobs that the jobs copied into an execution name, or None."""
+    """Return one of these jobs that is named by the job copies of an execution, or None."""
     jobs = _read(decode_body_jobs, document) or {}
     return _first(names, set(jobs).union(*map(jobs_named_by_job, jobs.values())))
 
 
 def schedule_document(document: str, schedule_id: str, rename: Rename) -> str:
-    """What a schedule of the job, or a revision of one, says after the rename."""
+    """Return the document of a schedule of the job, or of one of its revisions, after the rename."""
     before = _read(decode_schedule_spec, document)
     after = None if before is None else renamed_spec(before, ScheduleId(schedule_id), rename)
     return document if after == before else encode(after)
@@ -105,16 +106,16 @@ def _read(decode: Callable[[str], T], document: str) -> T | None:
         return None
 
 
-# -- What keeps a job from being renamed: an open execution, an opening or a waiting gate that names it.
+# -- uses that refuse a rename
 
 ExecutionUse = tuple[str, int | None, str | None, JobId]
-"""Open executions of a workflow (of this version, with this step, where given) name this job."""
+"""workflow, version, step, job: open executions of the workflow (of this version, with this step) name the job."""
 
 
 def execution_uses(names: Names, references: References) -> list[ExecutionUse]:
-    """Which open executions name one of these jobs by their workflow.
+    """Return the uses by open executions.
 
-    A new id may be that of a deleted workflow, whose executions have not ended.
+    A new id may be the id of a deleted workflow that still has open executions.
     """
     workflows = [(job_id, None, None, old) for old, new in names.items() for job_id in (old, new)]
     steps = [(old[:dot], None, old[dot + 1 :], old) for old in names for dot, letter in enumerate(old) if letter == "."]
@@ -126,13 +127,13 @@ def execution_uses(names: Names, references: References) -> list[ExecutionUse]:
 
 
 def opening_uses(names: Names, references: References) -> dict[str, JobId]:
-    """Workflow -> job: an execution of the workflow would name the job."""
+    """Return the workflows whose executions name one of these jobs, each with that job."""
     named = {workflow_id: reference.named for (workflow_id, _), reference in references.versions.items()}
     return named | {job_id: old for old, new in names.items() for job_id in (new, old)}
 
 
 def gate_uses(names: Names, references: References) -> dict[JobId, JobId]:
-    """Job -> job: a run of the first whose gate waits names the second."""
+    """Return the jobs whose gated runs name one of these jobs, each with that job."""
     return {job_id: reference.named for job_id, reference in references.jobs.items()} | {old: old for old in names}
 
 

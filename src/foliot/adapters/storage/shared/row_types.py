@@ -1,8 +1,7 @@
-"""What the columns of a row may hold, whatever the database: the types of ours, and numbers that a calendar has.
+"""Column types, and decoding of a row into a struct with one field per column.
 
-A database keeps this itself, until somebody has changed its tables, or a row as it is in the file. A shape is a struct
-with a field for each column, in order. `read_row` says which column is wrong; `sight` is for what people are shown, and
-lets something stand for it.
+The databases enforce these types with constraints, until a person changes a table or edits the file. `read_row` raises
+an error that names the invalid column. `salvage_row` is for display: it replaces an invalid column by a placeholder.
 """
 
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ S = TypeVar("S", bound=Struct)
 Moment = Annotated[int, Meta(ge=EARLIEST, le=LATEST)]
 Count = Annotated[int, Meta(ge=0)]
 Tries = Annotated[int, Meta(ge=0, le=1_000_000_000)]
-"""How often something was tried. Far from what a column can hold: a claim must be able to count on."""
+"""A number of attempts. Far below the maximum of the column: a claim must be able to add one."""
 
 
 def read_row(shape: type[S], row: Sequence[Any], kind: str, name: object) -> S:
@@ -34,9 +33,11 @@ def read_row(shape: type[S], row: Sequence[Any], kind: str, name: object) -> S:
         raise error from error.__cause__
 
 
-def sight(shape: type[S], row: Sequence[Any], kind: str, name: object) -> tuple[S, RowUnreadable | None]:
-    """The row, with what is wrong with it, if something is: then nothing stands for a column that may be empty, 0 for
-    a number, and for text whatever is there, written out."""
+def salvage_row(shape: type[S], row: Sequence[Any], kind: str, name: object) -> tuple[S, RowUnreadable | None]:
+    """Return the row, and the error if a column is invalid.
+
+    An invalid column becomes None if it may be NULL, its text if it is text, and else 0.
+    """
     try:
         return convert(tuple(row), shape), None
     except ValidationError:
@@ -50,22 +51,22 @@ def _one_by_one(shape: type[S], row: Sequence[Any], kind: str, name: object) -> 
         try:
             values.append(convert(column, field.type))
         except ValidationError as error:
-            values.append(_stand_in(field.type, column))
+            values.append(_placeholder(field.type, column))
             if first is None:
-                first = RowUnreadable(kind, written(name), ValueError(f"{field.name}: {error}"))
+                first = RowUnreadable(kind, as_text(name), ValueError(f"{field.name}: {error}"))
                 first.__cause__ = error
     return shape(*values), first
 
 
-def _stand_in(kind: Any, column: Any) -> Any:
+def _placeholder(kind: Any, column: Any) -> Any:
     try:
         return convert(None, kind)
     except ValidationError:
-        return written(column) if getattr(kind, "__supertype__", kind) is str else 0
+        return as_text(column) if getattr(kind, "__supertype__", kind) is str else 0
 
 
-def written(column: object) -> str:
-    """Text, or what is in its place, as people can read and repeat it."""
+def as_text(column: object) -> str:
+    """Return a column as text that can be shown."""
     return column.decode(errors="backslashreplace") if isinstance(column, bytes) else str(column)
 
 
@@ -73,8 +74,8 @@ def instant_of(moment: int | None) -> Instant | None:
     return None if moment is None else Instant(moment)
 
 
-class Ticked(Protocol):
-    """A shape with the columns that say which tick a run was made for, if one of ours."""
+class HasTick(Protocol):
+    """A struct with the columns that identify the tick of a run."""
 
     @property
     def schedule_uid(self) -> ScheduleUid | None: ...
@@ -86,9 +87,9 @@ class Ticked(Protocol):
     def tick_key(self) -> str | None: ...
 
 
-def tick_in(row: Ticked) -> Tick | None:
+def tick_in(row: HasTick) -> Tick | None:
     if row.schedule_uid is None:
         return None
     if row.schedule_id is None or row.scheduled_for is None or row.tick_key is None:
-        raise ValueError("it names a schedule without a moment of it")
+        raise ValueError("it names a schedule without a tick")
     return Tick(row.schedule_uid, row.schedule_id, Instant(row.scheduled_for), row.tick_key)

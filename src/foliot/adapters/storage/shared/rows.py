@@ -1,4 +1,4 @@
-"""Rows become values. Queries select the columns in the order given here, whatever the database."""
+"""Decodes rows into values. Queries of all databases select the columns in the order of these structs."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
@@ -15,7 +15,7 @@ from foliot.adapters.storage.shared.documents import (
     read_column,
 )
 from foliot.adapters.storage.shared.finish_plan import end_unreadable
-from foliot.adapters.storage.shared.row_types import Count, Moment, instant_of, read_row, sight, written
+from foliot.adapters.storage.shared.row_types import Count, Moment, as_text, instant_of, read_row, salvage_row
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, WorkerId
 from foliot.domain.instant import Instant
@@ -33,11 +33,11 @@ T = TypeVar("T")
 
 _ATTEMPT: Final = 5
 _NO_RULE: Final = ScheduleSpec(type=ScheduleType.MANUAL, source="")
-"""Stands for a rule that cannot be read."""
+"""Replaces a rule that cannot be read."""
 
 
-def sort_out(make: Callable[[Row], T], rows: Sequence[Row]) -> tuple[list[T], list[RowUnreadable]]:
-    """What the rows say, and what is wrong with those that cannot be read. Nobody pays for these but where some are."""
+def read_rows(make: Callable[[Row], T], rows: Sequence[Row]) -> tuple[list[T], list[RowUnreadable]]:
+    """Decode rows. Returns the values, and the errors of rows that cannot be read. Fast if every row can be read."""
     try:
         return [make(row) for row in rows], []
     except RowUnreadable:
@@ -61,7 +61,7 @@ class JobRow(Struct, array_like=True, frozen=True, gc=False):
 
 
 def job_of(project: str, row: Row) -> Job:
-    """The columns of `JobRow`."""
+    """Decode the columns of `JobRow`."""
     known = read_row(JobRow, row, "job", row[0])
     return Job(
         id=known.id,
@@ -93,7 +93,7 @@ class ScheduleRow(Struct, array_like=True, frozen=True, gc=False):
 
 
 def schedule_of(project: str, row: Row) -> Schedule:
-    """The columns of `ScheduleRow`."""
+    """Decode the columns of `ScheduleRow`."""
     known = read_row(ScheduleRow, row, "schedule", row[1])
     spec = read_column(decode_schedule_spec, known.spec, "schedule", known.id)
     return _schedule(project, known, Revision(known.revision, Instant(known.opened_at), spec))
@@ -120,48 +120,48 @@ def _schedule(project: str, row: ScheduleRow, revision: Revision) -> Schedule:
 
 
 class StoredSchedules(NamedTuple):
-    """Schedules, and the uids of those whose own row cannot be read."""
+    """Schedules, and the uids of those that were repaired because their own row cannot be read."""
 
     schedules: Sequence[Schedule]
-    mended: Collection[ScheduleUid] = ()
+    repaired: Collection[ScheduleUid] = ()
     errors: Mapping[ScheduleUid, RowUnreadable] = {}
-    """Of those whose rule is nowhere to be read, or whose row says nonsense besides it. They can be shown and deleted,
-    and another may take their place."""
+    """The schedules whose rule cannot be read anywhere, or whose row is invalid in another column. They can be shown,
+    deleted and replaced."""
 
     @property
-    def lost(self) -> list[Schedule]:
+    def unrepairable(self) -> list[Schedule]:
         return [one for one in self.schedules if one.uid in self.errors]
 
     @property
-    def sure(self) -> Sequence[Schedule]:
-        """For whoever goes by what they say."""
+    def checked(self) -> Sequence[Schedule]:
+        """All schedules. Raises if one of them could not be repaired, for callers that use their rules."""
         for error in self.errors.values():
             raise error
         return self.schedules
 
     @property
     def shown(self) -> list[Schedule]:
-        """As people see them."""
-        return [replace(one, is_unreadable=True) if one.uid in self.mended else one for one in self.schedules]
+        """All schedules, for display."""
+        return [replace(one, is_unreadable=True) if one.uid in self.repaired else one for one in self.schedules]
 
 
-def mended_schedules(project: str, rows: Iterable[Row], revisions: Mapping[Any, Sequence[Row]]) -> StoredSchedules:
-    """A row that cannot be read says what it was copied from: its current revision, one of the rows given for it."""
+def repair_schedules(project: str, rows: Iterable[Row], revisions: Mapping[Any, Sequence[Row]]) -> StoredSchedules:
+    """Decode schedules. An unreadable rule is replaced by the copy in the current revision, one of `revisions`."""
     schedules: list[Schedule] = []
-    mended: list[ScheduleUid] = []
+    repaired: list[ScheduleUid] = []
     errors: dict[ScheduleUid, RowUnreadable] = {}
     for row in rows:
         try:
             schedules.append(schedule_of(project, row))
         except RowUnreadable as error:
-            known, beside = sight(ScheduleRow, row, "schedule", row[1])
-            copied = sort_out(revision_of, [one for one in revisions.get(row[0], ()) if one[0] == known.revision])[0]
-            mended.append(known.uid)
+            known, beside = salvage_row(ScheduleRow, row, "schedule", row[1])
+            copied = read_rows(revision_of, [one for one in revisions.get(row[0], ()) if one[0] == known.revision])[0]
+            repaired.append(known.uid)
             if beside is not None or not copied:
                 errors[known.uid] = error.place_in(known.uid, known.id)
             nothing = Revision(known.revision, Instant(known.opened_at), _NO_RULE)
             schedules.append(_schedule(project, known, copied[0] if copied else nothing))
-    return StoredSchedules(schedules, mended, errors)
+    return StoredSchedules(schedules, repaired, errors)
 
 
 class RevisionRow(Struct, array_like=True, frozen=True, gc=False):
@@ -171,7 +171,7 @@ class RevisionRow(Struct, array_like=True, frozen=True, gc=False):
 
 
 def revision_of(row: Row) -> Revision:
-    """The columns of `RevisionRow`."""
+    """Decode the columns of `RevisionRow`."""
     known = read_row(RevisionRow, row, "revision", row[0])
     spec = read_column(decode_schedule_spec, known.spec, "revision", known.number)
     return Revision(known.number, Instant(known.opened_at), spec)
@@ -185,14 +185,14 @@ def ledger_of(
     pauses: Iterable[Row],
     planned: Iterable[Row],
 ) -> ScheduleLedger:
-    """The row of a schedule, and those that belong to it."""
+    """Decode the row of a schedule, and its revisions, pauses and planned ticks."""
     try:
         schedule = schedule_of(project, row)
-        ruling = [revision_of(one) for one in revisions]
-        rests, ahead = [pause_of(one) for one in pauses], [planned_of(one) for one in planned]
+        read_revisions = [revision_of(one) for one in revisions]
+        read_pauses, read_planned = [pause_of(one) for one in pauses], [planned_of(one) for one in planned]
     except RowUnreadable as error:
-        raise error.place_in(written(row[0]), written(row[1])) from error.__cause__
-    return ScheduleLedger(schedule, deleted_at, ruling, rests, ahead)
+        raise error.place_in(as_text(row[0]), as_text(row[1])) from error.__cause__
+    return ScheduleLedger(schedule, deleted_at, read_revisions, read_pauses, read_planned)
 
 
 class PauseRow(Struct, array_like=True, frozen=True, gc=False):
@@ -201,7 +201,7 @@ class PauseRow(Struct, array_like=True, frozen=True, gc=False):
 
 
 def pause_of(row: Row) -> Pause:
-    """The columns of `PauseRow`."""
+    """Decode the columns of `PauseRow`."""
     known = read_row(PauseRow, row, "pause", row[0])
     return Pause(Instant(known.since), instant_of(known.until))
 
@@ -213,7 +213,7 @@ class PlannedRow(Struct, array_like=True, frozen=True, gc=False):
 
 
 def planned_of(row: Row) -> PlannedTick:
-    """The columns of `PlannedRow`."""
+    """Decode the columns of `PlannedRow`."""
     known = read_row(PlannedRow, row, "planned tick", row[0])
     return PlannedTick(Instant(known.scheduled_for), Instant(known.fire_at), known.revision)
 
@@ -231,21 +231,21 @@ class TickRow(Struct, array_like=True, frozen=True, gc=False):
 
 
 def tick_of(row: Row) -> TickRecord:
-    """The columns of `TickRow`."""
+    """Decode the columns of `TickRow`."""
     return _tick(read_row(TickRow, row, "tick", row[0]))
 
 
-class TickSightRow(TickRow, array_like=True, frozen=True, gc=False):
+class LedgerTickRow(TickRow, array_like=True, frozen=True, gc=False):
     key: str | None
     decided_at: Moment
 
 
-def tick_sight_of(row: Row) -> LedgerRow:
-    """The columns of `TickSightRow`, for people."""
-    known, error = sight(TickSightRow, row, "tick", row[0])
+def ledger_row_of(row: Row) -> LedgerRow:
+    """Decode the columns of `LedgerTickRow`, for display."""
+    known, error = salvage_row(LedgerTickRow, row, "tick", row[0])
     record = _tick(known)
     if error is not None:
-        # Where one of these is what cannot be read, nothing stands for it yet.
+        # An enum that cannot be read is 0 here: it has no placeholder.
         outcome, reason = record.outcome or TickOutcome.FAILED, record.reason or TickReason.LAUNCH_FAILED
         record = record._replace(outcome=outcome, reason=reason)
     return LedgerRow(record, known.key, Instant(known.decided_at), error)
@@ -277,8 +277,8 @@ class WorkerRow(Struct, array_like=True, frozen=True, gc=False):
 
 
 def worker_of(row: Row, queues: Sequence[str]) -> WorkerState:
-    """The columns of `WorkerRow`, and the queues that it names. Only shown: the worker itself knows who it is."""
-    known, error = sight(WorkerRow, row, "worker", row[0])
+    """Decode the columns of `WorkerRow` for display. `queues` are decoded by the caller."""
+    known, error = salvage_row(WorkerRow, row, "worker", row[0])
     name = known.name if error is None else "unreadable"
     worker = Worker(known.id, name, tuple(queues), known.slots)
     is_alive = bool(known.is_alive)
@@ -286,12 +286,14 @@ def worker_of(row: Row, queues: Sequence[str]) -> WorkerState:
 
 
 def claim_of(row: Row) -> Claim:
-    """run_id, token, worker_id, job_id, revision of the job, attempt, lost, queue, priority, due_at, started_at,
-    payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key, parent_id, child_key, definition_id;
-    payload and overrides as bytes; the attempt is 0 where the row counts more attempts than there can be"""
+    """Decode run_id, token, worker_id, job_id, revision of the job, attempt, lost, queue, priority, due_at, started_at,
+    payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key, parent_id, child_key, definition_id.
+
+    Payload and overrides are bytes. The attempt is 0 if a counter in the row is out of range.
+    """
     limits, uid, schedule_id, moment, key, parent_id, child_key, definition_id = row[13:21]
     if not row[_ATTEMPT]:
-        raise miscounted(row[0])
+        raise attempts_out_of_range(row[0])
     named = definition_id or job_definition_id(row[3], row[4])
     if limits is None and uid is None:
         return Claim(*(*row[:4], named, *row[5:13], (), None, parent_id, child_key, moment))
@@ -301,18 +303,18 @@ def claim_of(row: Row) -> Claim:
 
 
 def references_in(rows: Iterable[Row]) -> list[Reference]:
-    """What rows of claims say about what the runs do."""
+    """Return which definitions the rows of claims refer to."""
     return [Reference(row[3], row[4], row[20]) for row in rows]
 
 
-def miscounted(run_id: RunId) -> RowUnreadable:
-    """What is wrong with a run that the database set apart when it was claimed."""
-    return RowUnreadable("run", run_id, ValueError("it counts more attempts, or lost ones, than there can be"))
+def attempts_out_of_range(run_id: RunId) -> RowUnreadable:
+    """Return the error of a run whose counters are out of range, found when it was claimed."""
+    return RowUnreadable("run", run_id, ValueError("its number of attempts or lost attempts is out of range"))
 
 
-def sort_claims(rows: Sequence[Row]) -> tuple[list[Claim], list[Finish]]:
-    """Claims that were granted, and the ends of runs that no worker can execute, because their rows cannot be read."""
-    claims, errors = sort_out(claim_of, rows)
+def read_claims(rows: Sequence[Row]) -> tuple[list[Claim], list[Finish]]:
+    """Decode claims. Returns the granted claims, and a finish for each run whose row cannot be read."""
+    claims, errors = read_rows(claim_of, rows)
     if not errors:
         return claims, []
     leases = {row[0]: row for row in rows}

@@ -1,4 +1,4 @@
-"""Reads about runs and executions, with what they wait for."""
+"""Reads of runs and executions, and of what they wait for."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -8,9 +8,9 @@ import msgspec
 
 from foliot.adapters.storage.shared.documents import decode_names, read_overrides
 from foliot.adapters.storage.shared.reads import AllWorkers, PageOfRuns, Query, Read
-from foliot.adapters.storage.shared.rows import Row, job_of, sort_out, worker_of
+from foliot.adapters.storage.shared.rows import Row, job_of, read_rows, worker_of
 from foliot.adapters.storage.shared.run_rows import attempt_of, kept_from, run_of
-from foliot.adapters.storage.shared.tree_rows import record_of, shown_state_of, sight_of, version_of
+from foliot.adapters.storage.shared.tree_rows import record_of, shown_execution_of, shown_state_of, version_of
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import ID_LENGTH, JobId, RunId
 from foliot.domain.run.lease import WorkerState
@@ -35,13 +35,13 @@ from foliot.ports.queries import (
 
 WAITING: Final = (Status.SCHEDULED, Status.QUEUED)
 _OVERRIDES: Final = 26
-"""The column of a run's row."""
+"""The index of the column in a run's row."""
 _QUEUES: Final = 2
 _RECENT: Final = 1_000
-"""Among so many of the newest runs a run is looked for by the end of its id; a beginning is found by the index."""
+"""A run is searched by the end of its id only among this many newest runs; a prefix is found by the index."""
 _HOLDERS: Final = 6
 _STORED_OPEN: Final = "scheduled"
-"""The stored status of every run that is not over."""
+"""The stored status of every run that has not ended."""
 
 VersionKey = tuple[str, int]
 
@@ -51,7 +51,7 @@ class FoundRuns(NamedTuple):
     overrides: Mapping[RunId, Any]
 
     def start_input(self, run_id: RunId) -> StartInput:
-        """Return what was given when the run was started."""
+        """Return the input that was given when the run was started."""
         try:
             return StartInput.read(read_overrides(self.overrides[run_id], run_id))
         except RowUnreadable:
@@ -78,20 +78,21 @@ class RunReads:
         return [found[run_id] for run_id in run_ids if run_id in found]
 
     def latest(self, job_ids: Collection[JobId]) -> Read[dict[JobId, Run]]:
-        """The newest run of each job that has one."""
+        """Return the newest run of each job that has one."""
         rows = (yield Query("latest_runs", (self._project, list(job_ids)))) if job_ids else ()
         found = yield from self.get([row[0] for row in rows])
         return {run.job_id: run for run in found.runs.values()}
 
     def matching(self, reference: RunReference) -> Read[list[RunId]]:
-        """The ids that a reference names; of many a few. The id of a `RunById` need not exist."""
+        """Return the ids that match a reference, or only some if many match. The run of a `RunById` may not exist."""
         match reference:
             case RunById(run_id):
                 return [run_id]
             case NewestRun(job_id):
                 return [row[0] for row in (yield PageOfRuns(RunFilter(job_id=job_id, limit=1)))]
             case RunByPart(part):
-                above = RunId(part.ljust(ID_LENGTH, "Z"))
+                # One character longer than an id: `before` is exclusive, and an id may end in Z itself.
+                above = RunId(part.ljust(ID_LENGTH + 1, "Z"))
                 begun = yield PageOfRuns(RunFilter(before=above, limit=2))
                 ended = yield PageOfRuns(RunFilter(limit=_RECENT))
                 found = [row[0] for row in begun if row[0].startswith(part)]
@@ -145,7 +146,7 @@ class RunReads:
         return (yield from self.execution_page((yield from self.active(workflow_id, after, limit))))
 
     def active(self, workflow_id: str | None, after: RunId | None, limit: int) -> Read[list[RunId]]:
-        """Executions that are not over, oldest first."""
+        """Return executions that have not ended, oldest first."""
         if workflow_id is None:
             rows = yield Query("active_executions", (after or "", limit))
         else:
@@ -153,12 +154,12 @@ class RunReads:
         return [row[0] for row in rows]
 
     def records(self, run_ids: Collection[RunId]) -> Read[list[Execution]]:
-        """Those of the executions that exist, oldest first."""
+        """Return the executions that exist, oldest first."""
         rows = (yield Query("get_executions", (list(run_ids),))) if run_ids else ()
-        return [sight_of(row) for row in rows]
+        return [shown_execution_of(row) for row in rows]
 
     def executions(self, run_ids: Collection[RunId]) -> Read[list[ExecutionDetails]]:
-        """Those of the executions that exist, oldest first, each with its steps."""
+        """Return the executions that exist, oldest first, each with its steps."""
         records = yield from self.records(run_ids)
         own = yield from self.get([record.run_id for record in records])
         versions = yield from self.versions({(record.workflow_id, record.version) for record in records})
@@ -172,7 +173,7 @@ class RunReads:
         return found
 
     def _steps(self, run_id: RunId) -> Read[tuple[list[StepRecord], dict[RunId, Run]]]:
-        """The steps of an execution, and their runs that have not begun."""
+        """Return the steps of an execution, and their runs that have not begun."""
         rows = yield Query("all_states", (run_id,))
         states = {row[0]: shown_state_of(row[0], row[1:]) for row in rows}
         ended: dict[str, Row] = {row[0]: row[1:] for row in (yield Query("runs_of_steps", (run_id,)))}
@@ -182,7 +183,7 @@ class RunReads:
         return steps, {run.id: run for run in shown.values() if run.status in WAITING}
 
     def versions(self, wanted: Collection[VersionKey]) -> Read[dict[VersionKey, WorkflowVersion | RowUnreadable]]:
-        """Those of the versions that exist."""
+        """Return the versions that exist."""
         keys = list(wanted)
         values = (self._project, [name for name, _ in keys], [number for _, number in keys])
         rows = (yield Query("named_versions", values)) if keys else ()
@@ -194,11 +195,11 @@ class RunReads:
         return [worker_of(row, _queues(row[_QUEUES])) for row in (yield AllWorkers())]
 
     def blockers(self, runs: Sequence[Run]) -> Read[Blockers]:
-        """What the waiting ones among these runs may wait for. The jobs are those of all of them."""
+        """Return what the waiting runs may wait for, and the jobs of all these runs."""
         workers = yield from self.workers()
         job_ids = list(dict.fromkeys(run.job_id for run in runs))
         rows = (yield Query("get_jobs", (self._project, job_ids))) if job_ids else ()
-        jobs, _ = sort_out(partial(job_of, self._project), rows)
+        jobs, _ = read_rows(partial(job_of, self._project), rows)
         limits = yield from self._awaited([run.id for run in runs if run.status is Status.QUEUED])
         return Blockers(workers, {job.id: job for job in jobs}, limits)
 
@@ -216,7 +217,7 @@ class RunReads:
 
 
 def _step_run(state: StepState, shown: Mapping[RunId, Run], stored: Row | None) -> Row | None:
-    """status, reason, error of the run of a step; the status as people see it"""
+    """Return status, reason and error of a step's run; the status is the displayed one."""
     run = None if state.run_id is None else shown.get(state.run_id)
     return stored if run is None or stored is None else (run.status, *stored[1:])
 
@@ -229,7 +230,7 @@ def _readable_version(row: Row) -> WorkflowVersion | RowUnreadable:
 
 
 def _queues(column: Any) -> Sequence[str]:
-    """One database keeps the names as JSON, the other as an array."""
+    """Decode queue names: SQLite stores them as JSON, PostgreSQL as an array."""
     if not isinstance(column, str):
         return tuple(column)
     try:

@@ -1,4 +1,4 @@
-"""Rows about runs become what people see of them, whatever the database. One that cannot be read stops nobody."""
+"""Decodes rows of runs, attempts and logs for display. A row that cannot be read is shown with an error."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 from msgspec import Struct
 
 from foliot.adapters.storage.shared.documents import check_overrides, decode, decode_limits, read_column, read_number
-from foliot.adapters.storage.shared.row_types import Count, Moment, Tries, instant_of, sight, tick_in, written
+from foliot.adapters.storage.shared.row_types import Count, Moment, Tries, as_text, instant_of, salvage_row, tick_in
 from foliot.adapters.storage.shared.rows import Row
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant
@@ -21,7 +21,7 @@ UNREADABLE_ATTEMPT: Final = "unreadable"
 
 
 class RunRow(Struct, array_like=True, frozen=True, gc=False):
-    """`status` as people see it; the last two are only checked."""
+    """`status` is the displayed one; the last two columns are only checked."""
 
     id: RunId
     job_id: JobId
@@ -67,9 +67,9 @@ class AttemptRow(Struct, array_like=True, frozen=True, gc=False):
 
 
 def run_of(project: str, row: Row) -> Run:
-    """The columns of `RunRow`."""
-    known, error = sight(RunRow, row, "run", row[0])
-    reading = _Reading(known.id, error)
+    """Decode the columns of `RunRow`."""
+    known, error = salvage_row(RunRow, row, "run", row[0])
+    reading = _ColumnReader(known.id, error)
     tick = reading.read(tick_in, known)
     payload, output = reading.read(decode, known.payload), reading.read(decode, known.output)
     reading.read(check_overrides, known.overrides)
@@ -104,8 +104,8 @@ def run_of(project: str, row: Row) -> Run:
     )
 
 
-class _Reading:
-    """Reads what is left of a row, and keeps the first thing that is wrong."""
+class _ColumnReader:
+    """Decodes the remaining columns of a row, and keeps the first error."""
 
     def __init__(self, run_id: RunId, error: RowUnreadable | None) -> None:
         self._run_id = run_id
@@ -120,15 +120,15 @@ class _Reading:
 
 
 def _status(row: RunRow) -> Status:
-    """Of one that says none of ours: whether it is over is told by its end."""
+    """Return the status. If it cannot be read, `finished_at` decides between failed and scheduled."""
     if isinstance(row.status, Status):
         return row.status
     return Status.SCHEDULED if row.finished_at is None else Status.FAILED
 
 
 def attempt_of(row: Row) -> AttemptRecord:
-    """The columns of `AttemptRow`."""
-    known, error = sight(AttemptRow, row, "attempt", f"{written(row[1])} of {written(row[0])}")
+    """Decode the columns of `AttemptRow`."""
+    known, error = salvage_row(AttemptRow, row, "attempt", f"{as_text(row[1])} of {as_text(row[0])}")
     record = AttemptRecord(
         known.run_id,
         known.number,
@@ -144,7 +144,7 @@ def attempt_of(row: Row) -> AttemptRecord:
     return record if error is None else record._replace(status=UNREADABLE_ATTEMPT, reason=None, error=error.message)
 
 
-# -- Rows about what runs print, whatever the database.
+# -- logs
 
 
 class ChunkRow(Struct, array_like=True, frozen=True, gc=False):
@@ -157,20 +157,22 @@ class ChunkRow(Struct, array_like=True, frozen=True, gc=False):
 
 
 def chunks_of(rows: Iterable[Any]) -> list[LogChunk]:
-    """A chunk that cannot be read says so. One that does not say where it belongs is left out: nobody could read on
-    behind it."""
+    """Decode log chunks. A chunk that cannot be read contains the error instead.
+
+    A chunk without a valid position is omitted: reading could not continue after it.
+    """
     return [_chunk(row) for row in rows if isinstance(row[1], int) and isinstance(row[2], int)]
 
 
 def _chunk(row: Any) -> LogChunk:
-    known, error = sight(ChunkRow, row, "log chunk", row[2])
+    known, error = salvage_row(ChunkRow, row, "log chunk", row[2])
     if error is not None:
         return LogChunk(known.run_id, known.token, known.seq, Instant(known.at), "meta", f"{error.message}\n".encode())
     return LogChunk(known.run_id, known.token, known.seq, Instant(known.at), known.stream, known.data)
 
 
 def summary_of(starts: Sequence[Any], first: Sequence[Any], last: Sequence[Any], token: Token | None) -> LogSummary:
-    """Of rows: the starts, the first chunk from the start `token` on, and the last chunk."""
+    """Build the summary from the tokens of the attempts, the first chunk of attempt `token`, and the last chunk."""
     begins = [chunk for chunk in chunks_of(first) if chunk.token == token]
     ends = chunks_of(last)
     tokens = [Token(row[0]) for row in starts if isinstance(row[0], int)]
@@ -178,5 +180,5 @@ def summary_of(starts: Sequence[Any], first: Sequence[Any], last: Sequence[Any],
 
 
 def kept_from(moment: object) -> Instant | None:
-    """Since when all logs are kept, as it stands in the database."""
+    """Return the moment since which all logs are kept, as stored."""
     return None if moment is None else Instant(read_number(moment, "setting", "logs_kept_from"))

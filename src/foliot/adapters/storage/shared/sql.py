@@ -1,11 +1,11 @@
-"""SQL lives in .sql files, one named query per operation.
+"""Loads named queries from .sql files.
 
     -- name: claim_runs
     -- Why it is written this way.
     SELECT ...
 
-A name that both databases use means the same on both, so that a query and its twin are found by one search. Many have
-no twin: one database does in a statement what the other does in several. A query may contain another
+A name that both databases use means the same on both. Many queries exist on one database only, because it does in one
+statement what the other does in several; tests/architecture/test_twins.py has the reasons. A query may contain another
 one, as {its_name}.
 """
 
@@ -21,17 +21,17 @@ _COMMENT: Final = re.compile(r"^\s*--.*\n?", re.MULTILINE)
 
 
 def load_queries(file: Path) -> Mapping[str, str]:
-    """Every named query of a file, without its comments."""
+    """Return every named query of a file, without its comments."""
     _, *parts = _HEAD.split(file.read_text("utf-8"))
     names, bodies = parts[::2], parts[1::2]
     if len(set(names)) != len(names):
-        raise ValueError(f"{file.name} names a query twice")
+        raise ValueError(f"{file.name} defines a query twice")
     texts = (_COMMENT.sub("", body).strip().removesuffix(";") for body in bodies)
     return MappingProxyType(dict(zip(names, texts, strict=True)))
 
 
 def load_statements(directory: Path) -> Mapping[str, str]:
-    """Every query of all files of a directory, with the queries that it contains."""
+    """Return every query of all files of a directory, with contained queries inserted."""
     written: dict[str, str] = {}
     for file in sorted(directory.glob("*.sql")):
         queries = load_queries(file)
@@ -42,5 +42,5 @@ def load_statements(directory: Path) -> Mapping[str, str]:
 
 
 def load_migrations(directory: Path) -> Mapping[int, str]:
-    """Migration scripts by the number their name begins with, in order."""
+    """Return migration scripts by the number that begins their name, in order."""
     return {int(file.name.partition("_")[0]): file.read_text("utf-8") for file in sorted(directory.glob("*.sql"))}

@@ -1,4 +1,4 @@
-"""The verbs of `ports.queries.Queries`, the same for every database but for how a read is driven."""
+"""Implements `ports.queries.Queries` for every database, except how a read is executed."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class StoredQueries(ABC):
-    """Fills `ports.queries.Queries` but for outputs, logs and events, given `_read`."""
+    """Fills `ports.queries.Queries`, except outputs, logs and events. A database implements `_read`."""
 
     def __init__(self, project: str) -> None:
         self._runs = RunReads(project)
@@ -46,10 +46,10 @@ class StoredQueries(ABC):
 
     @abstractmethod
     async def _read(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
-        """Begin the read and answer all its queries from one snapshot. It may be begun again after a failure."""
+        """Execute a read with all its queries in one snapshot. It may be executed again after a failure."""
 
-    async def _look(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
-        """The same, where each query may see a snapshot of its own, if that is faster."""
+    async def _read_without_snapshot(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
+        """Execute a read whose queries may each use their own snapshot, if that is faster."""
         return await self._read(read, *arguments, **options)
 
     async def named(self, name: str) -> JobDetails | ScheduleDetails | RunDetails | Matches:
@@ -100,43 +100,43 @@ class StoredQueries(ABC):
     # -- by id, and in pages
 
     async def get_runs(self, run_ids: Collection[RunId]) -> dict[RunId, Run]:
-        return await self._look(self._records.runs, run_ids)
+        return await self._read_without_snapshot(self._records.runs, run_ids)
 
     async def page_runs(self, only: RunFilter) -> list[Run]:
-        return await self._look(self._runs.page, only)
+        return await self._read_without_snapshot(self._runs.page, only)
 
     async def overrides(self, run_id: RunId) -> bytes | None:
-        return await self._look(self._records.overrides, run_id)
+        return await self._read_without_snapshot(self._records.overrides, run_id)
 
     async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
-        return await self._look(self._records.attempts, run_id)
+        return await self._read_without_snapshot(self._records.attempts, run_id)
 
     async def get_executions(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
-        return await self._look(self._records.executions, run_ids)
+        return await self._read_without_snapshot(self._records.executions, run_ids)
 
     async def active_executions(
         self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
     ) -> list[Execution]:
-        return await self._look(self._records.active_executions, workflow_id, after, limit)
+        return await self._read_without_snapshot(self._records.active_executions, workflow_id, after, limit)
 
     async def step_states(self, run_id: RunId, steps: Collection[str] | None = None) -> dict[str, StepState]:
-        return await self._look(self._records.step_states, run_id, steps)
+        return await self._read_without_snapshot(self._records.step_states, run_id, steps)
 
     async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
-        return await self._look(self._records.ticks, uid, after, until, limit)
+        return await self._read_without_snapshot(self._records.ticks, uid, after, until, limit)
 
     async def tick_keys(
         self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int
     ) -> list[tuple[Instant, str]]:
-        return await self._look(self._records.tick_keys, uid, after, until, limit)
+        return await self._read_without_snapshot(self._records.tick_keys, uid, after, until, limit)
 
     async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
-        return await self._look(self._records.shared_runs, uid, after)
+        return await self._read_without_snapshot(self._records.shared_runs, uid, after)
 
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
     ) -> list[ScheduleLedger]:
-        return await self._look(self._records.ledgers, after, limit, ids)
+        return await self._read_without_snapshot(self._records.ledgers, after, limit, ids)
 
     async def logs_kept_from(self) -> Instant | None:
-        return await self._look(self._records.logs_kept_from)
+        return await self._read_without_snapshot(self._records.logs_kept_from)

@@ -1,4 +1,4 @@
-"""Rows about workflows and their executions become values, and values rows, whatever the database."""
+"""Decodes and encodes rows of workflow versions, trees, executions and steps."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from foliot.adapters.storage.shared.documents import decode_names, encode, encode_names, read_column, storable
-from foliot.adapters.storage.shared.row_types import Count, Moment, instant_of, read_row, sight, tick_in
-from foliot.adapters.storage.shared.rows import Row, job_of, sort_out
+from foliot.adapters.storage.shared.row_types import Count, Moment, instant_of, read_row, salvage_row, tick_in
+from foliot.adapters.storage.shared.rows import Row, job_of, read_rows
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec
@@ -32,7 +32,7 @@ _NO_BODY: Final = '{"params":{},"jobs":{}}'
 
 
 def as_stored_workflow(spec: WorkflowSpec) -> WorkflowSpec:
-    """The specification as it will be read back: a tuple in a payload comes back as a list, and is no change."""
+    """Return the specification as it will be read back: a tuple in a payload becomes a list, which is not a change."""
     return _WORKFLOW.decode(encode(spec))
 
 
@@ -41,12 +41,12 @@ def decode_workflow_spec(document: str) -> WorkflowSpec:
 
 
 def decode_body_jobs(document: str) -> Mapping[JobId, JobSpec]:
-    """The jobs that an execution began with, from its body."""
+    """Return the jobs that were copied into an execution when it began."""
     return _BODY.decode(document).jobs
 
 
 def jobs_behind(versions: Iterable[WorkflowVersion]) -> dict[JobId, JobSpec]:
-    """The jobs that these versions are carried out by."""
+    """Return the jobs that implement these versions."""
     jobs: dict[JobId, JobSpec] = {}
     for workflow_id, version, spec, _ in versions:
         jobs |= jobs_of(workflow_id, version, spec)
@@ -61,37 +61,39 @@ def version_of(row: Row) -> WorkflowVersion:
 
 
 def newest_of(rows: Sequence[Row]) -> dict[str, WorkflowVersion]:
-    """Those newest versions that can be read: another one takes the place of what cannot."""
-    return {known.workflow_id: known for known in sort_out(version_of, rows)[0]}
+    """Return the newest versions that can be read. An unreadable version is replaced by a new one."""
+    return {known.workflow_id: known for known in read_rows(version_of, rows)[0]}
 
 
-class Named(NamedTuple):
-    """What versions say about the jobs behind them."""
+class NamedJobs(NamedTuple):
+    """The jobs that workflow versions name."""
 
     jobs: set[JobId]
     unreadable: set[str]
-    """Workflows of which one cannot be read: the jobs of their steps are told by their names."""
+    """Workflows with an unreadable version: the jobs of their steps are known only by their names."""
 
     @classmethod
-    def by(cls, rows: Sequence[Row]) -> "Named":
-        versions, errors = sort_out(version_of, rows)
+    def by(cls, rows: Sequence[Row]) -> "NamedJobs":
+        versions, errors = read_rows(version_of, rows)
         unreadable = {error.name for error in errors}
         return cls({*jobs_behind(versions), *map(JobId, unreadable)}, unreadable)
 
 
-def behind_of(project: str, rows: Sequence[Row], named: Named) -> Behind:
-    """Those of the jobs that go with their workflows. One that cannot be read goes if a version names it, or its
-    document says so: a name that only looks like that of a step may be anybody's."""
-    jobs, errors = sort_out(partial(job_of, project), rows)
+def behind_of(project: str, rows: Sequence[Row], named: NamedJobs) -> Behind:
+    """Return which of these jobs are removed with their workflows.
+
+    An unreadable job is removed only if a version names it or its document marks it as part of a workflow. A name in
+    the form of a step is not enough: it may be an independent job.
+    """
+    jobs, errors = read_rows(partial(job_of, project), rows)
     unreadable = {JobId(error.name) for error in errors}
     parts = {job.id for job in jobs if is_part_of_workflow(job.spec)}
-    known = named.jobs | ({row[0] for row in rows if _is_called_part(row[1])} if unreadable else set())
+    known = named.jobs | ({row[0] for row in rows if _is_marked_part_of_workflow(row[1])} if unreadable else set())
     return Behind(parts | (unreadable & known), unreadable - known)
 
 
-def _is_called_part(document: Any) -> bool:
-    """Whether a definition, of which the rest may be what only another version knows, is called a part of a
-    workflow."""
+def _is_marked_part_of_workflow(document: Any) -> bool:
+    """Whether a definition that cannot be decoded as a job is marked as part of a workflow."""
     try:
         found = msgspec.json.decode(document, type=dict[str, Any])
     except UNREADABLE:
@@ -123,8 +125,8 @@ TREE_COLUMNS: Final = len(TreeRow.__struct_fields__)
 
 
 def tree_of(row: Row) -> Tree:
-    """The columns of `TreeRow`. A tree that cannot be read has an error, and what could be read of it."""
-    known, error = sight(TreeRow, row[:TREE_COLUMNS], "execution", row[0])
+    """Decode the columns of `TreeRow`. A tree that cannot be read has an error and the readable columns."""
+    known, error = salvage_row(TreeRow, row[:TREE_COLUMNS], "execution", row[0])
     held: tuple[str, ...] = ()
     try:
         held = () if known.held is None else read_column(decode_names, known.held, "execution", known.run_id)
@@ -154,8 +156,8 @@ def tree_of(row: Row) -> Tree:
 
 
 def tree_row(project: str, tree: Tree, cancel_at: Instant | None) -> Row:
-    """run_id, project, kind, job_id, version, state, open, opened_at, root_id, depth, held, progress, size, deadline,
-    cancel_at, is_ending"""
+    """Return run_id, project, kind, job_id, version, state, open, opened_at, root_id, depth, held, progress, size,
+    deadline, cancel_at, is_ending."""
     return (
         *(tree.run_id, project, tree.kind, tree.job_id, tree.version, tree.state, tree.open, tree.opened_at),
         *(tree.root_id, tree.depth, encode_names(tree.held) if tree.held else None, progress_text(tree), tree.size),
@@ -186,16 +188,16 @@ class ExecutionRow(Struct, array_like=True, frozen=True, gc=False):
 
 
 def execution_of(row: Row) -> Execution:
-    """The columns of `ExecutionRow`."""
+    """Decode the columns of `ExecutionRow`."""
     return _execution(read_row(ExecutionRow, row, "execution", row[0]))
 
 
-def sight_of(row: Row) -> Execution:
-    """The same; of an execution that cannot be read, what is left of it."""
+def shown_execution_of(row: Row) -> Execution:
+    """Decode an execution for display: one that cannot be read has an error and the readable columns."""
     try:
         return execution_of(row)
     except RowUnreadable as error:
-        known, _ = sight(ExecutionRow, (*row[:5], _NO_BODY, None, *row[7:]), "execution", row[0])
+        known, _ = salvage_row(ExecutionRow, (*row[:5], _NO_BODY, None, *row[7:]), "execution", row[0])
         return _execution(known)._replace(error=error)
 
 
@@ -220,7 +222,7 @@ def _execution(row: ExecutionRow) -> Execution:
 
 
 def state_of(name: str, row: Row) -> StepState:
-    """waiting, blockers, result, step_run_id, reason"""
+    """Decode waiting, blockers, result, step_run_id, reason."""
     waiting, blockers, result, run_id, reason = row
     names = () if blockers is None else read_column(decode_names, blockers, "step", name)
     return StepState(
@@ -229,7 +231,7 @@ def state_of(name: str, row: Row) -> StepState:
 
 
 def shown_state_of(name: str, row: Row) -> StepState:
-    """The same; of a step that cannot be read, whether it has a result, and which run."""
+    """Decode a step for display. A step that cannot be read has only its counter, its result and its run."""
     try:
         return state_of(name, row)
     except RowUnreadable as error:
@@ -239,7 +241,7 @@ def shown_state_of(name: str, row: Row) -> StepState:
 
 
 class StepRunRow(Struct, array_like=True, frozen=True):
-    """Of the run of a step; `status` as people see it."""
+    """The columns of a step's run; `status` is the displayed one."""
 
     status: Status | None
     reason: str | None
@@ -247,39 +249,39 @@ class StepRunRow(Struct, array_like=True, frozen=True):
 
 
 def record_of(name: str, state: StepState, run: Row | None) -> StepRecord:
-    """A step, with the columns of `StepRunRow` where it has a run."""
+    """Build a step record, with the columns of `StepRunRow` if the step has a run."""
     if run is None:
         return StepRecord(name, state)
-    known, error = sight(StepRunRow, run, "run", state.run_id)
+    known, error = salvage_row(StepRunRow, run, "run", state.run_id)
     return StepRecord(name, state, known.status, known.reason, known.error if error is None else error.message)
 
 
 def state_row(state: StepState) -> Row:
-    """waiting, blockers, result, step_run_id, reason"""
+    """Return waiting, blockers, result, step_run_id, reason."""
     blockers = encode_names(state.blockers) if state.blockers else None
     result = None if state.result is None else state.result.value
     return state.waiting, blockers, result, state.run_id, storable(state.reason)
 
 
 def note_of(row: Row) -> Note:
-    """run_id, child_key, status, exit_code; no key where it is about the tree itself"""
+    """Decode run_id, child_key, status, exit_code. Without a key the note is about the tree itself."""
     run_id, child_key, status, exit_code = row
     return Note(run_id) if child_key is None else Note(run_id, child_key, _ended(status), exit_code)
 
 
 def _ended(status: object) -> Status:
-    """How a child has ended. A status that cannot be read is no success; the tree goes on."""
+    """Return how a child ended. A status that cannot be read counts as failed, so that the tree can continue."""
     return next((known for known in Status if known == status), Status.FAILED)
 
 
 def step_output_of(row: Row) -> StepOutput:
-    """result, step_run_id, exit_code, output"""
+    """Decode result, step_run_id, exit_code, output."""
     result, run_id, exit_code, output = row
     known = None if run_id is None else RunId(run_id)
-    came_to = None if result is None else read_column(Result, result, "step of run", run_id)
-    return StepOutput(came_to, known, run_output_of(exit_code, output))
+    known_result = None if result is None else read_column(Result, result, "step of run", run_id)
+    return StepOutput(known_result, known, run_output_of(exit_code, output))
 
 
 def run_output_of(exit_code: int | None, output: Any) -> RunOutput:
-    """One database keeps outputs as bytes, the other as text."""
+    """Decode an output: SQLite stores bytes, PostgreSQL text."""
     return RunOutput(exit_code=exit_code, output=output.encode() if isinstance(output, str) else output)

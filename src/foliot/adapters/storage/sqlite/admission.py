@@ -1,4 +1,4 @@
-"""Lets due runs start: their moment, their gates and their limits."""
+"""Admits due runs: releases them when they are due, and applies their gates and limits."""
 
 from collections.abc import Collection, Sequence
 from itertools import product
@@ -8,12 +8,12 @@ import msgspec
 
 from foliot.adapters.storage.shared.definition_cache import Reference, gated_of
 from foliot.adapters.storage.shared.documents import decode_names, encode_names
-from foliot.adapters.storage.shared.finish_plan import declined
+from foliot.adapters.storage.shared.finish_plan import gate_ending
 from foliot.adapters.storage.shared.rows import worker_of
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
-from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_places
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_slots
 from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
 from foliot.adapters.storage.sqlite.rows.end import end_unstarted
 from foliot.adapters.storage.sqlite.rows.place import Placement, place
@@ -26,8 +26,8 @@ from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.run import Status
 from foliot.ports.admission import Released
 
-_LOOK_BACK: Final = 50
-"""An expected run of a job is looked for among so many of its newest runs."""
+_NEWEST_RUNS: Final = 50
+"""An expected run is searched among this many newest runs of a job."""
 _QUEUES: Final = 2
 
 
@@ -57,26 +57,26 @@ class SqliteAdmission(Part):
     async def gated(self, limit: int, *, at: Instant | None = None) -> tuple[Instant, list[Gated]]:
         now = self._context.now(at)
 
-        def look(session: Session) -> list[Gated]:
+        def query(session: Session) -> list[Gated]:
             rows = session.rows(SQL["gated_runs"], (now, limit))
             references = [Reference(job_id, revision, known) for _, job_id, _, _, revision, known in rows]
             found = self._definitions.find(session, references)
             return [gated_of(row, found[reference.id]) for row, reference in zip(rows, references, strict=True)]
 
-        return now, await self._reader.read(look)
+        return now, await self._reader.read(query)
 
     async def pass_gates(
         self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
     ) -> list[RunId]:
         return await self._writer.submit("pass_gates", lambda tx: _pass_gates(tx, passed, postponed, tx.now(at)))
 
-    async def sights(
+    async def dependency_states(
         self, job_ids: Collection[JobId], *, after: Instant, until: Instant
     ) -> dict[JobId, DependencyState]:
-        def look(session: Session) -> dict[JobId, DependencyState]:
-            return {job_id: read_sight(session, self._project, job_id, after, until) for job_id in job_ids}
+        def query(session: Session) -> dict[JobId, DependencyState]:
+            return {job_id: read_dependency_state(session, self._project, job_id, after, until) for job_id in job_ids}
 
-        return await self._reader.read(look)
+        return await self._reader.read(query)
 
     async def latest_end(
         self,
@@ -115,20 +115,22 @@ def _place_due(tx: Transaction, rows: Sequence[Row], now: Instant) -> None:
 def _pass_gates(tx: Transaction, passed: Sequence[Passed], postponed: Sequence[Postponed], now: Instant) -> list[RunId]:
     waiting = [one for one in passed if tx.run(SQL["leave_gated"], (one.run_id,))]
     tx.run_many(SQL["add_decisions"], [(run_id, msgspec.json.encode(decision)) for run_id, decision in waiting])
-    ends = {run_id: ended for run_id, decision in waiting if (ended := declined(decision)) is not None}
+    ends = {run_id: ended for run_id, decision in waiting if (ended := gate_ending(decision)) is not None}
     started = encode_names(run_id for run_id, _ in waiting if run_id not in ends)
     _place_due(tx, tx.rows(SQL["passed_runs"], (started,)), now)
-    end_unstarted(tx, ends, release_places(tx, ends), now)
+    end_unstarted(tx, ends, release_slots(tx, ends), now)
     later = [run_id for run_id, until in postponed if tx.run(SQL["postpone"], (until, run_id))]
     return [one.run_id for one in waiting] + later
 
 
 def is_expected(session: Session, project: str, job_id: JobId, until: Instant) -> bool:
-    """Whether a run of the job is due and not over at `until`."""
-    return bool(session.value(SQL["is_expected"], (project, job_id, until, _LOOK_BACK)))
+    """Whether a run of the job is due and has not ended at `until`."""
+    return bool(session.value(SQL["is_expected"], (project, job_id, until, _NEWEST_RUNS)))
 
 
-def read_sight(session: Session, project: str, job_id: JobId, after: Instant, until: Instant) -> DependencyState:
+def read_dependency_state(
+    session: Session, project: str, job_id: JobId, after: Instant, until: Instant
+) -> DependencyState:
     end = session.row(SQL["latest_ending"], (project, job_id, after, until))
     return DependencyState(None if end is None else _end_of(end), is_expected(session, project, job_id, until))
 
@@ -141,7 +143,7 @@ def read_latest_end(
     reasons: Collection[Reason] | None,
     until: Instant,
 ) -> End | None:
-    """One look-up for each status, or for each status and reason."""
+    """Return the latest end, with one look-up per status, or per status and reason."""
     sql = SQL["latest_of_status" if reasons is None else "latest_of_reason"]
     asked = product(statuses) if reasons is None else product(statuses, reasons)
     found = [_end_of(row) for what in asked for row in session.rows(sql, (project, job_id, *what, until))]
@@ -154,7 +156,7 @@ def _end_of(row: Row) -> End:
 
 
 def _queues(document: Any) -> tuple[str, ...]:
-    """The queues are only shown: the worker itself knows which ones it takes from."""
+    """Decode the queues of a worker for display."""
     try:
         return decode_names(document)
     except UNREADABLE:

@@ -1,10 +1,11 @@
-"""A copy of both files of a storage as they are at one moment, while others go on writing.
+"""Copies both files of a storage at one moment, while other processes continue to write.
 
-    main   ====[locked]====== copied ==>     While the main file is locked, no token is given out. So all that is in
-    logs   ======|=========== copied ==>     the log file then is of attempts that the copy of the main file knows, and
-                 both snapshots              a server on the copies never gives a token whose output is there already.
+    main   ====[locked]====== copied ==>     While the main file is locked, no token is assigned. So every chunk in the
+    logs   ======|=========== copied ==>     log file belongs to an attempt in the copy of the main file, and a server
+    on
+                 both snapshots              the copies never assigns a token that already has output.
 
-A copy gets its name when it is whole and checked: what is called so is a backup.
+A copy gets its name only when it is complete and checked, so a file with that name is a valid backup.
 """
 
 import asyncio
@@ -22,10 +23,10 @@ from foliot.adapters.storage.sqlite.storage import parse_url
 from foliot.errors import InvalidInput, StorageMissing
 
 Progress = Callable[[int, int], None]
-"""Called with the number of pages of a file that are copied, and of all."""
+"""Called with the number of copied pages of a file, and the number of all its pages."""
 
 _PAGES: Final = 1_000
-"""So many are copied at once."""
+"""Pages copied per step."""
 _LOGS: Final = "-logs"
 _BESIDE: Final = ("", "-wal", "-shm", "-journal")
 
@@ -56,7 +57,7 @@ def _back_up(source: Path, target: Path, progress: Progress) -> list[Path]:
             for copy, snapshot in zip(copies, snapshots, strict=True):
                 _copy(copy, snapshot, progress)
             _refuse_existing(target)
-            # The main file last: the other is nothing without it.
+            # The main file last: the log file is useless without it.
             for copy in reversed(copies):
                 copy.unfinished.rename(copy.target)
         finally:
@@ -70,7 +71,7 @@ def _logs_of(path: Path) -> Path:
 
 
 def _refuse_existing(target: Path) -> None:
-    """A write-ahead log beside a copy would be taken for its own."""
+    """Refuse existing files. SQLite would use a write-ahead log beside a copy as the log of that copy."""
     names = [Path(f"{file}{rest}") for file in (target, _logs_of(target)) for rest in _BESIDE]
     for name in names:
         if name.exists():
@@ -79,7 +80,7 @@ def _refuse_existing(target: Path) -> None:
 
 @contextmanager
 def _snapshots(copies: list[_Copy]) -> Iterator[list[apsw.Connection]]:
-    """Connections that see all files as they are at one moment."""
+    """Yield connections that read all files at one moment."""
     with ExitStack() as stack:
         opened = [stack.enter_context(closing(open_any_version(copy.source))) for copy in copies]
         if opened[0].pragma("user_version") == 0:

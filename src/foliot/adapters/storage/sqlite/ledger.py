@@ -1,4 +1,4 @@
-"""Due schedules, and saving what was decided about them: ticks, runs and watermark in one transaction."""
+"""Reads due schedules, and saves their firings: ticks, runs and watermark in one transaction."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -8,15 +8,15 @@ from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import decode_schedule_spec, encode_names
 from foliot.adapters.storage.shared.ledger import (
     DueRow,
-    Further,
+    ScheduleParts,
     due_batch,
     due_schedule,
     is_punctual,
-    read_belongings,
     read_due,
+    read_schedule_parts,
     read_specs,
 )
-from foliot.adapters.storage.shared.rows import job_of, pause_of, planned_of, revision_of, sort_out
+from foliot.adapters.storage.shared.rows import job_of, pause_of, planned_of, read_rows, revision_of
 from foliot.adapters.storage.sqlite.database.context import Part
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
@@ -63,31 +63,31 @@ class SqliteLedger(Part):
 
 
 def _due(session: Session, project: str, limit: int, now: Instant) -> DueBatch:
-    """Most schedules need one row; pauses, planned ticks and older revisions are read for the few that have some."""
+    """Read due schedules. Most need one row; pauses, planned ticks and older revisions are read only for a few."""
     found = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit))
     rows, unreadable = read_due([row[:_OWN] for row in found])
     beside = {row[0]: row[_OWN:] for row in found}
     specs = read_specs(rows, unreadable)
-    further = _further(session, rows, beside, unreadable)
+    further = _schedule_parts(session, rows, beside, unreadable)
     apart = {one.uid for one in unreadable}
     schedules = [due_schedule(row, specs, further, beside[row.uid][_IN_FLIGHT]) for row in rows if row.uid not in apart]
     targets = {spec.target for spec in specs.values()}
     targets |= {revision.spec.target for revisions in further.revisions.values() for revision in revisions}
-    jobs = sort_out(partial(job_of, project), session.rows(SQL["get_jobs"], (project, encode_names(targets))))
+    jobs = read_rows(partial(job_of, project), session.rows(SQL["get_jobs"], (project, encode_names(targets))))
     return due_batch(now, schedules, unreadable, *jobs)
 
 
-def _further(
+def _schedule_parts(
     session: Session, rows: Sequence[DueRow], beside: Mapping[ScheduleUid, Row], unreadable: list[Unreadable]
-) -> Further:
-    """Schedules for which a row cannot be read are added to `unreadable`."""
+) -> ScheduleParts:
+    """Read the parts of schedules. Schedules with an unreadable row are added to `unreadable`."""
     resting = {row.uid: row.id for row in rows if beside[row.uid][_HAS_PAUSES]}
     ahead = {row.uid: row.id for row in rows if beside[row.uid][_HAS_PLANNED]}
-    pauses = read_belongings(pause_of, _of_schedules(session, "pauses", resting), resting, unreadable)
-    planned = read_belongings(planned_of, _of_schedules(session, "planned_ticks", ahead), ahead, unreadable)
+    pauses = read_schedule_parts(pause_of, _of_schedules(session, "pauses", resting), resting, unreadable)
+    planned = read_schedule_parts(planned_of, _of_schedules(session, "planned_ticks", ahead), ahead, unreadable)
     edited = {row.uid: row.id for row in rows if _needs_older(row, planned)}
-    revisions = read_belongings(revision_of, _of_schedules(session, "revisions", edited), edited, unreadable)
-    return Further(revisions, pauses, planned)
+    revisions = read_schedule_parts(revision_of, _of_schedules(session, "revisions", edited), edited, unreadable)
+    return ScheduleParts(revisions, pauses, planned)
 
 
 def _of_schedules(session: Session, query: str, uids: Collection[ScheduleUid]) -> Mapping[ScheduleUid, list[Row]]:
@@ -95,7 +95,7 @@ def _of_schedules(session: Session, query: str, uids: Collection[ScheduleUid]) -
 
 
 def _needs_older(row: DueRow, planned: Mapping[ScheduleUid, Sequence[PlannedTick]]) -> bool:
-    """Whether moments that are not decided yet belong to an earlier revision."""
+    """Whether undecided moments belong to an earlier revision."""
     if row.settled_until < row.opened_at:
         return True
     return any(tick.revision != row.number for tick in planned.get(row.uid, ()))
@@ -105,35 +105,35 @@ def _needs_older(row: DueRow, planned: Mapping[ScheduleUid, Sequence[PlannedTick
 
 
 class _OutOfDate(Exception):
-    """A schedule has another version than the one its firing was decided for."""
+    """A schedule has another version than its firing was decided for."""
 
 
 def _commit_firings(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> list[ScheduleUid]:
-    """Save each firing whose schedule has the version it was decided for; the others change nothing."""
+    """Save each firing whose schedule still has the version it was decided for. The others change nothing."""
     saved = firings
     if not _saves(tx, project, saved, now):
         saved = _current(tx, firings)
         if not _saves(tx, project, saved, now):
-            # A tick that is in the ledger already, or a run that cannot be stored: only its own firing is refused.
+            # A tick that is already in the ledger, or a run that cannot be stored: only its own firing is refused.
             saved = [firing for firing in saved if _saves(tx, project, [firing], now)]
     tx.note(now, EventKind.TICKS_SETTLED, event_items.settled(saved))
     return [firing.uid for firing in saved]
 
 
 def _current(tx: Transaction, firings: Sequence[Firing]) -> list[Firing]:
-    """Those whose schedule has the version they were decided for. Of two for one schedule the first counts."""
+    """Return the firings whose schedule has the expected version; for one schedule only the first."""
     uids = encode_names({firing.uid for firing in firings})
     versions: dict[ScheduleUid, int] = dict(tx.rows(SQL["versions"], (uids,)))
     current = []
     for firing in firings:
         if versions.get(firing.uid) == firing.version:
             current.append(firing)
-            del versions[firing.uid]  # a second firing in one batch was decided before the first
+            del versions[firing.uid]  # a second firing in one batch was decided before the first was saved
     return current
 
 
 def _saves(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> bool:
-    """Save all of them, or none."""
+    """Save all firings, or no firing."""
     try:
         with tx.savepoint():
             _advance(tx, firings)
@@ -146,7 +146,7 @@ def _saves(tx: Transaction, project: str, firings: Sequence[Firing], now: Instan
 
 
 def _advance(tx: Transaction, firings: Sequence[Firing]) -> None:
-    """Advance the schedules. This is the comparison: a row is found only in the version that was decided about."""
+    """Advance the schedules. This compares the versions: a row is updated only in the version that was read."""
     exhausted = _exhausted(tx, [firing for firing in firings if firing.next_run_at is None])
     rows = [
         (
@@ -174,7 +174,7 @@ def _exhausted(tx: Transaction, firings: Sequence[Firing]) -> set[ScheduleUid]:
 
 
 def save_any(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
-    """Save ticks and runs of firings of any kind. Their schedules are advanced already."""
+    """Save ticks and runs of firings of any kind, after their schedules were advanced."""
     for firing in firings:
         if firing.cancels_running:
             cancel_runs(tx, tx.column(SQL["runs_in_flight"], (overlap_key(firing.uid),)), now)
@@ -185,7 +185,7 @@ def save_any(tx: Transaction, project: str, firings: Sequence[Firing], now: Inst
 
 
 def _add_ticks(tx: Transaction, firings: Sequence[Firing], now: Instant) -> None:
-    """A tick that runs has the key of its run; for the others the name of the schedule is needed."""
+    """Return a row of the ledger. A tick with a run has the key of its run; for others the schedule's id is needed."""
     keys: dict[RunId | None, str] = {
         run.id: run.tick.key for firing in firings for run in firing.runs if run.tick is not None
     }
@@ -210,13 +210,13 @@ def _create_runs(tx: Transaction, project: str, firings: Sequence[Firing], now: 
     ]
     tx.run_many(SQL["add_holds"], holds)
     keys = place(tx, placements, now)
-    # A run that was in flight when the firing was decided may be over by now.
+    # A run that was in flight when the firing was decided may have ended by now.
     overlaps = {overlap_key(firing.uid) for firing in firings if firing.waiting}
     admit_keys(tx, keys | overlaps)
 
 
 def save_punctual(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
-    """Save ticks and runs of punctual firings, whose runs are due. Their schedules are advanced already.
+    """Save ticks and runs of punctual firings, whose runs are due, after their schedules were advanced.
 
     The runs are written one by one. The rows of ledger, holds and queue are written by one statement each, which reads
     the runs again: that takes half the time of binding the values of each row.

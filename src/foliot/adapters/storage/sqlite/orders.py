@@ -1,4 +1,4 @@
-"""What people and programs do to runs."""
+"""Commands of people and programs about runs: create, cancel, answer and mark."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -36,9 +36,7 @@ class SqliteOrders(Part):
     async def answer(self, answers: Mapping[RunId, Ended], *, at: Instant | None = None) -> list[RunId]:
         def work(tx: Transaction) -> list[RunId]:
             rows = tx.rows(SQL["cancel_candidates"], (encode_names(answers),))
-            unstarted = [
-                RunId(run_id) for run_id, is_over, is_under_way, *_ in rows if not is_over and not is_under_way
-            ]
+            unstarted = [RunId(run_id) for run_id, is_over, is_running, *_ in rows if not is_over and not is_running]
             ends = {run_id: answers[run_id] for run_id in unstarted}
             end_unstarted(tx, ends, take_unstarted(tx, ends), tx.now(at))
             return unstarted
@@ -53,7 +51,7 @@ class SqliteOrders(Part):
 
 
 def _create(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> list[Created]:
-    """A run that cannot be stored, or exists already, is answered as not new."""
+    """Create runs. A run that cannot be stored, or exists already, is answered as not new."""
     try:
         with tx.savepoint():
             return _create_all(tx, project, runs, now)
@@ -71,7 +69,7 @@ def _create_all(tx: Transaction, project: str, runs: Sequence[NewRun], now: Inst
 
 
 def _dedupe(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: set[RunId]) -> RunId | None:
-    """The run that has the key. None: this run has taken it, and is added to `fresh`, the runs of this batch."""
+    """Return the run that has the key. None: this run took the key, and is added to `fresh`, the runs of this batch."""
     row = tx.row(SQL["key_holder"], (project, run.job_id, run.dedupe_key))
     if row is not None:
         holder, scope, expires_at, is_kept, is_over = row
@@ -91,8 +89,8 @@ def _dedupe(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: set
 def _mark(tx: Transaction, project: str, marks: Mapping[RunId, RunId], now: Instant) -> dict[RunId, Marked]:
     answers = {run_id: Marked(MarkAnswer.NOT_FOUND, run_id) for run_id in marks}
     ends: dict[RunId, Ended] = {}
-    for run_id, status, is_under_way, job_id in tx.rows(SQL["mark_candidates"], (encode_names(marks),)):
-        if is_under_way:
+    for run_id, status, is_running, job_id in tx.rows(SQL["mark_candidates"], (encode_names(marks),)):
+        if is_running:
             answers[run_id] = Marked(MarkAnswer.RUNNING, run_id)
         elif status == Status.SCHEDULED:
             ends[run_id] = Ended(Status.SUCCESS, Reason.MARKED)
@@ -106,7 +104,7 @@ def _mark(tx: Transaction, project: str, marks: Mapping[RunId, RunId], now: Inst
 
 
 def _substitute(tx: Transaction, project: str, pair: tuple[RunId, RunId], job_id: JobId, now: Instant) -> Marked:
-    """The substitute of a run that is over: the existing one, or a new one."""
+    """Return the substitute of an ended run: the existing one, or a new one."""
     run_id, new_id = pair
     known = tx.value(SQL["substitute"], (project, job_id, mark_key(run_id)))
     if known is not None:

@@ -1,10 +1,10 @@
-"""Everything that only reads: each verb sees one snapshot of a reader."""
+"""Read-only queries. Each call reads one snapshot."""
 
 from collections.abc import Callable, Collection
 from typing import Final, ParamSpec, TypeVar
 
 from foliot.adapters.storage.shared.documents import encode, encode_names
-from foliot.adapters.storage.shared.reads import AllWorkers, Ask, PageOfRuns, Query, Read
+from foliot.adapters.storage.shared.reads import AllWorkers, PageOfRuns, Query, Read, Request
 from foliot.adapters.storage.shared.rows import event_of
 from foliot.adapters.storage.shared.run_rows import chunks_of, summary_of
 from foliot.adapters.storage.shared.stored_queries import StoredQueries
@@ -55,12 +55,12 @@ class SqliteQueries(StoredQueries):
         return chunks_of(reversed(await self._context.logs.rows(SQL["tail_log"], (run_id, limit))))
 
     async def log_summary(self, run_id: RunId, token: Token | None) -> LogSummary:
-        def look(session: Session) -> LogSummary:
+        def read(session: Session) -> LogSummary:
             first = () if token is None else session.rows(SQL["read_log"], (run_id, token, -1, 1))
             last = session.rows(SQL["tail_log"], (run_id, 1))
             return summary_of(session.rows(SQL["log_starts"], (run_id,)), first, last, token)
 
-        return await self._context.logs.read(look, missing=LogSummary([], None, None))
+        return await self._context.logs.read(read, missing=LogSummary([], None, None))
 
     async def events(self, *, after: int, limit: int) -> list[Event]:
         rows = await self._context.reader.read(lambda session: session.rows(SQL["events"], (after, limit)))
@@ -71,15 +71,15 @@ class SqliteQueries(StoredQueries):
 
     def _drive(self, session: Session, read: Read[T]) -> T:
         try:
-            ask = next(read)
+            request = next(read)
             while True:
-                ask = read.send(self._rows(session, ask))
+                request = read.send(self._rows(session, request))
         except StopIteration as done:
             answer: T = done.value
             return answer
 
-    def _rows(self, session: Session, ask: Ask) -> list[Row]:
-        match ask:
+    def _rows(self, session: Session, request: Request) -> list[Row]:
+        match request:
             case Query(name, values):
                 return session.rows(SQL[name], [encode(one) if isinstance(one, list) else one for one in values])
             case PageOfRuns(only):
@@ -91,7 +91,7 @@ class SqliteQueries(StoredQueries):
 
 
 def page_query(only: RunFilter) -> str:
-    """The query for these filters. Each kind of status has an index of its own; none goes through all history."""
+    """Return the query for these filters. Each kind of status has its own index, so no query scans all history."""
     filters = ["page_ids"]
     if only.job_id is not None:
         filters.append("of_job")

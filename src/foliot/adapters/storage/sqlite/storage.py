@@ -1,4 +1,4 @@
-"""A SQLite file as storage: one writer, a few readers, a bell for other processes."""
+"""A SQLite file as storage: one writer, a few readers, and a bell for other processes."""
 
 import asyncio
 from collections.abc import Mapping
@@ -33,15 +33,15 @@ Synchronous = Literal["FULL", "NORMAL"]
 
 _CACHE_KIB: Final = 8_192
 _LOGS_CACHE_KIB: Final = 1_024
-_WITHOUT_LOGS: Final = "Stop all processes and move it away: what jobs have printed goes with it, their runs are kept."
+_WITHOUT_LOGS: Final = "Stop all processes and move it away. The output of jobs is lost, their runs are kept."
 
 
 def _no_fault(point: str) -> None:
-    """Only tests interrupt a commit."""
+    """Does nothing. Only tests interrupt a commit."""
 
 
 class SqliteStorage:
-    """Fills `ports.storage.Storage`. Made by `open`."""
+    """Fills `ports.storage.Storage`. Created by `open`."""
 
     def __init__(self, context: Context, bell: Bell) -> None:
         self._context = context
@@ -69,11 +69,11 @@ class SqliteStorage:
         faults: FaultPoint = _no_fault,
         create: bool = True,
     ) -> "SqliteStorage":
-        """Open the database at `path`, created or migrated if need be; without `create` it must exist and be current.
+        """Open the database at `path`, and create or migrate it. Without `create` it must exist and be current.
 
-        `inline`: no threads, every verb is done when its call returns (the simulator). `synchronous`: FULL keeps
-        every acknowledged write through a power cut, NORMAL may lose the last moments, never consistency. `faults` is
-        called with "<verb>.before_commit" and "<verb>.after_commit".
+        `inline`: no threads, every call is complete when it returns (for the simulator). `synchronous`: FULL keeps
+        every acknowledged write through a power failure, NORMAL may lose the last moments but never consistency.
+        `faults` is called with "<verb>.before_commit" and "<verb>.after_commit".
         """
         files = _Files(_real(path), clock, synchronous, faults, inline, create)
         connection = await files.open(files.connect_main, files.existing.connect_main)
@@ -86,7 +86,7 @@ class SqliteStorage:
         return self._bell.signal(topic)
 
     async def close(self) -> None:
-        """Save what waits and close the files. Closing twice is closing once."""
+        """Save pending writes and close the files. Closing twice has no effect."""
         if self._is_open:
             self._is_open = False
             self._bell.close()
@@ -94,14 +94,14 @@ class SqliteStorage:
 
 
 def _real(path: Path) -> Path:
-    """The log file and the bell are beside the file itself, not beside a link to it."""
+    """Resolve links: the log file and the bell are beside the file itself, not beside a link to it."""
     try:
         return path.resolve()
-    except (OSError, RuntimeError) as error:  # a RuntimeError: links that lead to one another
-        reason = "the current directory is gone" if isinstance(error, FileNotFoundError) else error
+    except (OSError, RuntimeError) as error:  # a RuntimeError: a cycle of links
+        reason = "the current directory no longer exists" if isinstance(error, FileNotFoundError) else error
         raise StorageUnavailable(
             f"the database {path} could not be found: {reason}",
-            hint="Name the file with its whole path, which begins with a slash.",
+            hint="Write the absolute path of the file, which begins with a slash.",
         ) from error
 
 
@@ -117,7 +117,8 @@ class _Files(NamedTuple):
 
     @property
     def existing(self) -> "_Files":
-        """The same, to open the files again: a file that was deleted meanwhile is not created anew."""
+        """Return a copy that never creates files, for opening the files again: a deleted file must not be created
+        anew."""
         return self._replace(create=False)
 
     @property
@@ -125,13 +126,14 @@ class _Files(NamedTuple):
         return Path(f"{self.path}-logs")
 
     async def open(self, connect: Connect, again: Connect) -> Connection:
-        """A connection that is open; `again` connects after a fork."""
+        """Return an open connection; `again` connects after a fork."""
         if self.inline:
             return Connection.open(connect, again=again)
         return await asyncio.to_thread(Connection.open, connect, again=again)
 
     def connect_main(self) -> apsw.Connection:
-        """A process that may write checks the log file as well: a job that prints must not be the first to fail."""
+        """Check the files. A process that writes checks the log file too: a job's output must not be the first to
+        fail."""
         connection = self._connect(self.path, MAIN, _CACHE_KIB)
         try:
             if self.create and self.logs.exists():
@@ -159,7 +161,7 @@ class _Files(NamedTuple):
         return InlineWriter(group_commit, bell) if self.inline else ThreadWriter(group_commit, bell)
 
 
-# -- URLs, see `domain.file_url`
+# -- URLs (`domain.file_url`)
 
 
 class SqliteUrl(NamedTuple):

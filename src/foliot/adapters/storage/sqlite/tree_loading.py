@@ -1,4 +1,4 @@
-"""Reads trees that are to be settled, and what decisions about them need, in one snapshot."""
+"""Reads unsettled trees, and the rows that decisions about them need, in one snapshot."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -57,13 +57,13 @@ def _notes(session: Session, tree: Tree, limit: int) -> Notes:
 
 
 def _prefetched(session: Session, project: str, tree: Tree) -> Loaded:
-    """What a decision about a small tree probably needs."""
+    """Return the rows that a decision about a small tree probably needs."""
     if not 0 < tree.size <= PREFETCHED_STEPS:
         return NOTHING_LOADED
     try:
         return _read(session, project, Wanted(run_id=tree.run_id, all_states=True, paused_in=tree.job_id), Instant(0))
     except RowUnreadable:
-        # The decision may not need the step that cannot be read: it asks for those that it needs.
+        # The decision may not need the unreadable step: it loads the steps that it needs.
         return NOTHING_LOADED
 
 
@@ -127,7 +127,7 @@ def _jobs(session: Session, project: str, wanted: Wanted) -> Mapping[JobId, JobS
 
 
 def _busy(session: Session, project: str, wanted: Wanted, now: Instant) -> Mapping[JobId, bool]:
-    """Jobs with a run that takes a place, or, without limits, that is due and not over."""
+    """Return jobs with a run that takes a slot or, without limits, that is due and has not ended."""
     if not wanted.busy:
         return {}
     keys = {job_limit(job_id, 1).key: job_id for job_id in wanted.busy}
@@ -157,7 +157,7 @@ def _existing(found: T | None, run_id: RunId) -> T:
 
 
 def read_steps(session: Session, run_id: RunId) -> list[StepRecord]:
-    """All steps as they are shown, also those that cannot be read."""
+    """Decode all steps for display, including unreadable ones."""
     runs = {step: run for step, *run in session.rows(SQL["step_runs"], (run_id,))}
     states = [(step, shown_state_of(step, rest)) for step, *rest in session.rows(SQL["all_states"], (run_id,))]
     return [record_of(name, state, runs.get(name)) for name, state in states]

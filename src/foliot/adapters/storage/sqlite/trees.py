@@ -1,16 +1,16 @@
-"""Opening and settling trees (`domain.tree`), each as a whole or not at all."""
+"""Opens and settles trees (`domain.tree`), each completely or not at all."""
 
 from collections.abc import Mapping, Sequence
 
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import encode, encode_names, storable
-from foliot.adapters.storage.shared.finish_plan import Lease, unopened
+from foliot.adapters.storage.shared.finish_plan import Lease, unstorable_tree
 from foliot.adapters.storage.shared.tree_rows import progress_text, state_row, tree_row
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
-from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_places
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_slots
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
 from foliot.adapters.storage.sqlite.rows.create import create_runs
 from foliot.adapters.storage.sqlite.rows.end import follow_ends, note_trees
@@ -64,7 +64,7 @@ class SqliteTrees(Part):
 
 
 def _open_all(tx: Transaction, project: str, save: Finishes, openings: Sequence[Opening], now: Instant) -> list[Token]:
-    """Open those with a current token. Returns the other tokens. One that cannot be stored ends its run as failed."""
+    """Open the trees with a current token, and return the other tokens. A tree that cannot be stored fails its run."""
     stale: list[Token] = []
     for opening in openings:
         claim = opening.claim
@@ -72,7 +72,7 @@ def _open_all(tx: Transaction, project: str, save: Finishes, openings: Sequence[
             with tx.savepoint():
                 is_current = _open(tx, project, save, opening, now)
         except UNSTORABLE:
-            stale += save.finish(tx, [unopened(claim)], now)
+            stale += save.finish(tx, [unstorable_tree(claim)], now)
             continue
         if not is_current:
             stale.append(claim.token)
@@ -86,7 +86,7 @@ def _open(tx: Transaction, project: str, save: Finishes, opening: Opening, now: 
         return bool(tx.row(SQL["opened_tokens"], (claim.run_id, claim.token)))
     revision = tx.value(SQL["job_revision"], (project, tree.job_id))
     if revision is None and tree.revision is not None:
-        # Deleting a workflow cancels runs that have not begun, and this one has not.
+        # Deleting a workflow cancels runs that have not begun, and this run has not begun.
         return not save.finish(tx, [Finish(claim.run_id, claim.worker_id, claim.token, Cancelled())], now)
     if tree.revision not in (revision, None):
         return False
@@ -138,7 +138,7 @@ def _settle(tx: Transaction, project: str, settlement: Settlement, now: Instant)
 
 
 def _end(tx: Transaction, tree: Tree, ended: Ended, now: Instant) -> None:
-    """End the run of the tree: its places become free, and its own parent gets a note."""
+    """End the run of the tree: its slots become free, and its own parent gets a note."""
     run_id = tree.run_id
     tx.run(SQL["end_trees"], (now, run_id))
     tx.run(SQL["remove_all_notes"], (run_id,))
@@ -146,7 +146,7 @@ def _end(tx: Transaction, tree: Tree, ended: Ended, now: Instant) -> None:
     attempt: int = tx.value(SQL["end_tree_runs"], (*how, run_id))
     if ended.output is not None:
         tx.run(SQL["add_outputs"], (run_id, ended.output))
-    keys = release_places(tx, [run_id])
+    keys = release_slots(tx, [run_id])
     tx.note(now, EventKind.RUNS_ENDED, event_items.ended_by_hand([(run_id, ended, attempt)]))
     tx.note(now, EventKind.EXECUTIONS_ENDED, event_items.over([(tree, ended)]))
     follow_ends(tx, [run_id])

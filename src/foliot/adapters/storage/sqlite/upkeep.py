@@ -1,4 +1,4 @@
-"""Maintenance: one leader at a time, retention, and workers that have expired."""
+"""Maintenance: leadership, retention and expired workers."""
 
 from collections.abc import Callable, Collection
 from copy import copy
@@ -7,13 +7,13 @@ from typing import Final, NamedTuple
 
 from foliot.adapters.storage.shared.documents import encode, encode_names
 from foliot.adapters.storage.shared.pruning import (
-    Ask,
-    AskForParts,
-    Asking,
-    Found,
-    Place,
+    Cursor,
+    PartsRequest,
+    Requests,
     Round,
-    Way,
+    Scan,
+    ScanRequest,
+    ScanResult,
     removable_before,
 )
 from foliot.adapters.storage.sqlite.database.context import Context, Part
@@ -28,26 +28,26 @@ from foliot.ports.upkeep import Pruned, Retention
 
 _STRIDE: Final = 1_000
 _MAX_STRIDES: Final = 20
-_LEFT_BY_RUNS: Final = (
+_RUN_DELETES: Final = (
     *("delete_runs_attempts", "delete_runs_outputs", "delete_runs_trees", "delete_runs_bodies", "delete_runs_steps"),
     *("delete_runs_notes", "delete_runs_endings", "delete_runs_decisions"),
 )
 
 
 class _Ledgers(NamedTuple):
-    """Schedules with old ticks, and schedules that were deleted or exhausted long ago: each with the moment before
-    which its ticks may go, or it itself."""
+    """Schedules with old ticks, and schedules that were deleted or exhausted long ago. Each has the moment before which
+    its ticks, or the schedule itself, may be removed."""
 
     ticked: list[tuple[ScheduleUid, Instant]]
-    over: list[tuple[ScheduleUid, Instant]]
+    expired: list[tuple[ScheduleUid, Instant]]
 
 
 _Surplus = Callable[[Session, str, str, int, int], list[RunId]]
 """project, job or workflow, how many to keep, room"""
 
 
-class _Finds(NamedTuple):
-    """What may go."""
+class _Removable(NamedTuple):
+    """What one piece removes."""
 
     runs: list[RunId]
     ledgers: _Ledgers
@@ -68,10 +68,10 @@ class SqliteUpkeep(Part):
 
     async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
         now = self._context.now(at)
-        # A thread may still be looking for a piece that was given up.
+        # A copy: the thread of a cancelled call may still be searching.
         progress = copy(self._round)
 
-        def look(session: Session) -> _Finds | None:
+        def search(session: Session) -> _Removable | None:
             if not _is_current(session, epoch):
                 return None
             return _find(session, self._project, progress, retention, now, limit)
@@ -81,18 +81,18 @@ class SqliteUpkeep(Part):
                 return None
             if logs and retention.logs_age is not None:
                 tx.run(SQL["note_logs_kept_from"], (now - retention.logs_age,))
-            return _remove(tx, finds, retention, now, limit)
+            return _remove(tx, removable, retention, now, limit)
 
-        found = await self._reader.read(look)
+        found = await self._reader.read(search)
         if found is None:
             return None
-        finds = found
-        # Logs go first: after a crash in between, a run without a log is better than a log that is never removed.
-        logs = await self._prune_logs(finds, progress, retention, now, limit)
+        removable = found
+        # Logs first: after a crash in between, a run without a log is better than a log that is never removed.
+        logs = await self._prune_logs(removable, progress, retention, now, limit)
         removed = await self._writer.submit("prune", work)
         if removed is None:
             return None
-        # Only what is committed has been gone through.
+        # The round advances only after the commit.
         self._round, pruned = progress.after(removed._replace(logs=logs), retention, limit)
         return pruned
 
@@ -113,27 +113,29 @@ class SqliteUpkeep(Part):
             "remove_expired", lambda tx: tx.run(SQL["remove_expired_workers"], (tx.clock.boot_id, tx.clock.elapsed()))
         )
 
-    async def _prune_logs(self, finds: _Finds, progress: Round, retention: Retention, now: Instant, limit: int) -> int:
-        """Remove the chunks of removed runs, and up to `limit` old chunks of runs that are over."""
-        place = None if retention.logs_age is None else progress.place(Way.LOGS)
-        if place is None and not finds.runs:
+    async def _prune_logs(
+        self, removable: _Removable, progress: Round, retention: Retention, now: Instant, limit: int
+    ) -> int:
+        """Remove the chunks of removed runs, and up to `limit` old chunks of ended runs."""
+        cursor = None if retention.logs_age is None else progress.cursor(Scan.LOGS)
+        if cursor is None and not removable.runs:
             return 0
         old: list[int] = []
-        if retention.logs_age is not None and place is not None:
-            old, place = await self._old_chunks(Instant(now - retention.logs_age), place, limit)
+        if retention.logs_age is not None and cursor is not None:
+            old, cursor = await self._old_chunks(Instant(now - retention.logs_age), cursor, limit)
 
         def work(tx: Transaction) -> int:
-            of_runs = tx.run(SQL["delete_runs_logs"], (encode_names(finds.runs),)) if finds.runs else 0
+            of_runs = tx.run(SQL["delete_runs_logs"], (encode_names(removable.runs),)) if removable.runs else 0
             return of_runs + (tx.run(SQL["prune_logs"], (encode(old),)) if old else 0)
 
         removed = await self._context.logs.submit("prune_logs", work)
-        progress.move(Way.LOGS, place)
+        progress.move(Scan.LOGS, cursor)
         return removed
 
-    async def _old_chunks(self, before: Instant, place: Place, limit: int) -> tuple[list[int], Place | None]:
-        """Chunks of ended runs from before that moment, and where to go on. Chunks are walked in the order in which
-        they were written."""
-        rows = await self._context.logs.rows(SQL["walk_chunks"], (place or 0, limit))
+    async def _old_chunks(self, before: Instant, cursor: Cursor, limit: int) -> tuple[list[int], Cursor | None]:
+        """Return chunks of ended runs from before that moment, and the next cursor. Chunks are read in the order in
+        which they were written."""
+        rows = await self._context.logs.rows(SQL["walk_chunks"], (cursor or 0, limit))
         old = [(rowid, run_id) for rowid, run_id, at in rows if at < before]
         run_ids = encode_names({run_id for _, run_id in old})
         unfinished = set(await self._reader.read(lambda session: session.column(SQL["unfinished_runs"], (run_ids,))))
@@ -142,7 +144,8 @@ class SqliteUpkeep(Part):
 
 
 def _lead(tx: Transaction, holder: str, ttl: Millis) -> int | None:
-    """Epochs rise with each change of the leader, so that writes of a former one are refused."""
+    """Return the epoch, or None if another leader is live. The epoch increases with each change of the leader, so that
+    writes of a former one are refused."""
     boot_id, elapsed = tx.clock.boot_id, tx.clock.elapsed()
     former, epoch, is_live = tx.row(SQL["leader"], (boot_id, elapsed)) or (None, 0, False)
     if is_live and former != holder:
@@ -153,79 +156,81 @@ def _lead(tx: Transaction, holder: str, ttl: Millis) -> int | None:
 
 
 def _is_current(session: Session, epoch: int) -> bool:
-    """Whether no other leader was there since, and this one has not resigned."""
+    """Whether the epoch is still current, and its leader has not resigned."""
     return bool(session.value(SQL["current_epoch"], (epoch,)))
 
 
-# -- prune: a piece is looked for without a lock and removed in one short transaction. History has no index by age: it
-# is walked in the order in which it was written, and the walk goes on where the last piece ended.
+# -- prune: a piece is searched without a lock and removed in one short transaction. History has no index by age: it is
+# read in the order in which it was written, and the next piece continues where the last one ended.
 
 
-def _find(session: Session, project: str, progress: Round, retention: Retention, now: Instant, limit: int) -> _Finds:
-    """Look for a piece, and let the round make progress."""
-    runs = _answered(progress.runs(retention, now, limit), partial(_look, session, project))
-    return _Finds(runs, _find_ledgers(session, progress, retention.ticks_age, now, limit))
+def _find(
+    session: Session, project: str, progress: Round, retention: Retention, now: Instant, limit: int
+) -> _Removable:
+    """Find the next piece, and advance the round."""
+    runs = _run_requests(progress.runs(retention, now, limit), partial(_search, session, project))
+    return _Removable(runs, _find_ledgers(session, progress, retention.ticks_age, now, limit))
 
 
-def _answered(asking: Asking, look: Callable[[Ask | AskForParts], Found]) -> list[RunId]:
-    """The result of the asking, when all its questions are answered."""
+def _run_requests(requests: Requests, search: Callable[[ScanRequest | PartsRequest], ScanResult]) -> list[RunId]:
+    """Answer all requests, and return the chosen runs."""
     try:
-        ask = next(asking)
+        request = next(requests)
         while True:
-            ask = asking.send(look(ask))
+            request = requests.send(search(request))
     except StopIteration as end:
-        doomed: list[RunId] = end.value
-        return doomed
+        chosen: list[RunId] = end.value
+        return chosen
 
 
-def _look(session: Session, project: str, ask: Ask | AskForParts) -> Found:
-    if isinstance(ask, AskForParts):
-        return Found(session.column(SQL["parts_of_runs"], (encode_names(ask.run_ids), ask.room)))
-    match ask.way:
-        case Way.OLD_RUNS:
-            return _old_runs(session, ask)
-        case Way.SURPLUS_RUNS:
-            return _surplus(session, project, ask, "next_job", _surplus_runs)
-        case Way.SURPLUS_EXECUTIONS:
-            return _surplus(session, project, ask, "next_workflow", _surplus_executions)
+def _search(session: Session, project: str, request: ScanRequest | PartsRequest) -> ScanResult:
+    if isinstance(request, PartsRequest):
+        return ScanResult(session.column(SQL["parts_of_runs"], (encode_names(request.run_ids), request.room)))
+    match request.scan:
+        case Scan.OLD_RUNS:
+            return _old_runs(session, request)
+        case Scan.SURPLUS_RUNS:
+            return _surplus(session, project, request, "next_job", _surplus_runs)
+        case Scan.SURPLUS_EXECUTIONS:
+            return _surplus(session, project, request, "next_workflow", _surplus_executions)
         case _:
-            return _old_executions(session, ask)
+            return _old_executions(session, request)
 
 
-def _old_runs(session: Session, ask: Ask) -> Found:
+def _old_runs(session: Session, request: ScanRequest) -> ScanResult:
     found: list[RunId] = []
-    place = ask.place or 0
+    cursor = request.cursor or 0
     for _ in range(_MAX_STRIDES):
-        rows = session.rows(SQL["walk_runs"], (place, _STRIDE))
+        rows = session.rows(SQL["walk_runs"], (cursor, _STRIDE))
         for rowid, run_id, _, finished_at, is_needed in rows:
-            place = rowid
-            if finished_at is not None and finished_at < ask.bound and not is_needed:
+            cursor = rowid
+            if finished_at is not None and finished_at < request.bound and not is_needed:
                 found.append(run_id)
-            if len(found) == ask.room:
-                return Found(found, place)
-        if len(rows) < _STRIDE or rows[-1][2] >= ask.bound:
-            return Found(found)
-    return Found(found, place)
+            if len(found) == request.room:
+                return ScanResult(found, cursor)
+        if len(rows) < _STRIDE or rows[-1][2] >= request.bound:
+            return ScanResult(found)
+    return ScanResult(found, cursor)
 
 
-def _old_executions(session: Session, ask: Ask) -> Found:
-    found = session.column(SQL["old_executions"], (first_id_at(Instant(ask.bound)), ask.bound, ask.room))
-    return Found(found, ask.place if len(found) == ask.room else None)
+def _old_executions(session: Session, request: ScanRequest) -> ScanResult:
+    found = session.column(SQL["old_executions"], (first_id_at(Instant(request.bound)), request.bound, request.room))
+    return ScanResult(found, request.cursor if len(found) == request.room else None)
 
 
-def _surplus(session: Session, project: str, ask: Ask, following: str, surplus: _Surplus) -> Found:
-    """Runs beyond those that are kept, of the next few jobs or workflows; one that is cut off is looked at again."""
+def _surplus(session: Session, project: str, request: ScanRequest, following: str, surplus: _Surplus) -> ScanResult:
+    """Find surplus runs of the next few jobs or workflows. One that exceeds the room is scanned again."""
     found: list[RunId] = []
-    place = ask.place
-    for _ in range(min(ask.room, _STRIDE)):
-        name: str | None = session.value(SQL[following], (project, place))
+    cursor = request.cursor
+    for _ in range(min(request.room, _STRIDE)):
+        name: str | None = session.value(SQL[following], (project, cursor))
         if name is None:
-            return Found(found)
-        found += surplus(session, project, name, ask.bound, ask.room - len(found))
-        if len(found) >= ask.room:
+            return ScanResult(found)
+        found += surplus(session, project, name, request.bound, request.room - len(found))
+        if len(found) >= request.room:
             break
-        place = name
-    return Found(found, place)
+        cursor = name
+    return ScanResult(found, cursor)
 
 
 def _surplus_runs(session: Session, project: str, job_id: str, keep: int, room: int) -> list[RunId]:
@@ -239,38 +244,38 @@ def _surplus_executions(session: Session, project: str, workflow_id: str, keep: 
 
 
 def _find_ledgers(session: Session, progress: Round, age: Millis | None, now: Instant, limit: int) -> _Ledgers:
-    """A schedule whose ticks are too many for one piece is looked at again."""
+    """Find the next ledgers to prune. A schedule with too many ticks for one piece is scanned again."""
     ledgers = _Ledgers([], [])
-    place = progress.place(Way.LEDGERS)
-    if age is None or place is None:
+    cursor = progress.cursor(Scan.LEDGERS)
+    if age is None or cursor is None:
         return ledgers
     cut, room = Instant(now - age), limit
-    rows = session.rows(SQL["next_ledgers"], {"place": place, "limit": limit, "cut": cut})
+    rows = session.rows(SQL["next_ledgers"], {"cursor": cursor, "limit": limit, "cut": cut})
     for uid, spec, settled_until, is_over, has_old_ticks in rows:
         if is_over:
-            ledgers.over.append((uid, cut))
+            ledgers.expired.append((uid, cut))
         if has_old_ticks:
             before = removable_before(spec, settled_until, now, age)
             room -= session.value(SQL["count_old_ticks"], (uid, before, room))
             ledgers.ticked.append((uid, before))
         if room == 0:
-            progress.move(Way.LEDGERS, place)
+            progress.move(Scan.LEDGERS, cursor)
             return ledgers
-        place = uid
-    progress.move(Way.LEDGERS, place if len(rows) == limit else None)
+        cursor = uid
+    progress.move(Scan.LEDGERS, cursor if len(rows) == limit else None)
     return ledgers
 
 
-def _remove(tx: Transaction, finds: _Finds, retention: Retention, now: Instant, limit: int) -> Pruned:
+def _remove(tx: Transaction, removable: _Removable, retention: Retention, now: Instant, limit: int) -> Pruned:
     """Remove what was found, and old rows of the other tables."""
     tx.run(SQL["prune_limits"], (limit,))
     events = 0
     if retention.events_age is not None:
         events = tx.run(SQL["prune_events"], (now - retention.events_age, limit))
     dedupe = tx.run(SQL["prune_keys"], (now, limit))
-    runs, forgotten = _remove_runs(tx, finds.runs)
-    ticks = _remove_ticks(tx, finds.ledgers.ticked, limit)
-    schedules = _remove_schedules(tx, finds.ledgers.over)
+    runs, forgotten = _remove_runs(tx, removable.runs)
+    ticks = _remove_ticks(tx, removable.ledgers.ticked, limit)
+    schedules = _remove_schedules(tx, removable.ledgers.expired)
     return Pruned(runs, 0, ticks, events, schedules, dedupe + forgotten)
 
 
@@ -279,8 +284,8 @@ def _remove_runs(tx: Transaction, run_ids: Collection[RunId]) -> tuple[int, int]
         return 0, 0
     ids = encode_names(run_ids)
     removed = tx.run(SQL["delete_runs"], (ids,))
-    for left_over in _LEFT_BY_RUNS:
-        tx.run(SQL[left_over], (ids,))
+    for query in _RUN_DELETES:
+        tx.run(SQL[query], (ids,))
     return removed, tx.run(SQL["delete_runs_keys"], (ids,))
 
 
@@ -296,9 +301,9 @@ def _remove_ticks(tx: Transaction, ledgers: Collection[tuple[ScheduleUid, Instan
     return removed
 
 
-def _remove_schedules(tx: Transaction, over: Collection[tuple[ScheduleUid, Instant]]) -> int:
-    """Only those of which nothing is left, and which are still deleted or exhausted."""
-    gone = [uid for uid, cut in over if tx.run(SQL["forget_schedules"], (uid, cut))]
+def _remove_schedules(tx: Transaction, expired: Collection[tuple[ScheduleUid, Instant]]) -> int:
+    """Remove schedules that have no rows left and are still deleted or exhausted. Returns how many."""
+    gone = [uid for uid, cut in expired if tx.run(SQL["forget_schedules"], (uid, cut))]
     for query in ("forget_revisions", "forget_pauses"):
         tx.run_many(SQL[query], [(uid,) for uid in gone])
     return len(gone)

@@ -1,4 +1,4 @@
-"""The work port on SQLite. Expiry is measured in time since boot: a wall clock that steps frees no lease."""
+"""The calls of a worker. Expiry is measured in time since boot, so a wall clock that is set expires no lease."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from foliot.adapters.storage.shared.definition_cache import Reference
 from foliot.adapters.storage.shared.documents import encode, encode_names, limit_keys, read_column, read_number
 from foliot.adapters.storage.shared.finish_plan import Lease, end_unreadable
-from foliot.adapters.storage.shared.rows import miscounted
+from foliot.adapters.storage.shared.rows import attempts_out_of_range
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row
@@ -31,7 +31,7 @@ _LeaseRow = tuple[Token, RunId, WorkerId, int, Instant, bool]
 
 
 class _Request(NamedTuple):
-    """A claim: up to `limit` runs of these queues, or of the named runs."""
+    """A claim of up to `limit` runs from these queues, or of the named runs."""
 
     worker_id: WorkerId
     queues: Sequence[str]
@@ -40,7 +40,7 @@ class _Request(NamedTuple):
 
 
 class _Granted(NamedTuple):
-    """Claims with their references, and the ends of runs whose rows cannot be read: no worker can execute those."""
+    """Claims with their references, and finishes of runs whose rows cannot be read: no worker can execute them."""
 
     claims: list[Claim]
     references: set[Reference]
@@ -126,7 +126,7 @@ class SqliteWork(Part):
         return list(dict.fromkeys(chunk.token for chunk in chunks if current.get(chunk.token) != chunk.run_id))
 
     def _claim(self, tx: Transaction, request: _Request, known: Collection[DefinitionId], now: Instant) -> Claimed:
-        """Runs whose rows cannot be read end at once, and others are claimed in their place."""
+        """Claim runs. Runs with unreadable rows are ended immediately, and others are claimed instead."""
         if request.limit <= 0 or not tx.value(
             SQL["is_alive"], (tx.clock.boot_id, tx.clock.elapsed(), request.worker_id)
         ):
@@ -188,12 +188,12 @@ def _grant(tx: Transaction, project: str, request: _Request, now: Instant) -> _G
 
 
 def _take_next(tx: Transaction, request: _Request) -> Sequence[Row]:
-    """Remove the first runs of all the queues from them, in rank order."""
+    """Remove the first runs from all the queues, in rank order."""
     queues, limit = request.queues, request.limit
     rows = [row for queue in dict.fromkeys(queues) for row in tx.rows(SQL["pick_ready"], (queue, limit))]
     if len(queues) > 1:
         rows = sorted(rows, key=lambda row: row[:2])[:limit]
-    # The runs taken from a queue are its first ones: everything up to the last one of them.
+    # The runs taken from a queue are its first ones, so everything up to the last of them is deleted.
     last = {row[_QUEUE]: row for row in rows}
     for queue, row in last.items():
         tx.run(SQL["take_ready"], (queue, row[_RANK], row[_RUN_ID]))
@@ -201,7 +201,7 @@ def _take_next(tx: Transaction, request: _Request) -> Sequence[Row]:
 
 
 def _take_named(tx: Transaction, request: _Request, only: Collection[RunId]) -> Sequence[Row]:
-    """Remove those of the named runs from their queues that are ready."""
+    """Remove the named runs that are ready from their queues."""
     values = (encode_names(set(only)), PRIORITY_STEP, encode_names(request.queues), request.limit)
     rows = tx.rows(SQL["pick_named"], values)
     tx.run_many(SQL["take_named"], [row[:3] for row in rows])
@@ -211,7 +211,7 @@ def _take_named(tx: Transaction, request: _Request, only: Collection[RunId]) -> 
 def _lease(row: Row, token: int, worker_id: WorkerId, now: Instant) -> _LeaseRow:
     """token, run_id, worker_id, attempt, started_at, is_bare"""
     is_bare = row[_LIMITS] is None and row[_SCHEDULE_UID] is None and row[_PARENT_ID] is None
-    # A clock that stepped back must not start a run before it was created.
+    # If the clock was set back, a run must not start before it was created.
     return Token(token), row[_RUN_ID], worker_id, row[_ATTEMPT] or 1, max(now, row[_CREATED_AT]), is_bare
 
 
@@ -221,7 +221,7 @@ def _claim(row: Row, lease: _LeaseRow, revisions: Mapping[str, int]) -> Claim:
         (uid, schedule_id, scheduled_for, key, parent_id, child_key, definition_id),
     ) = row[:12], row[12:]
     if not attempt:
-        raise miscounted(run_id)
+        raise attempts_out_of_range(run_id)
     token, _, worker_id, _, started_at, _ = lease
     return Claim(
         run_id,

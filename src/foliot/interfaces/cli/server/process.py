@@ -87,7 +87,8 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
     configuration = require_valid(path, loaded)
     settings = node_settings(configuration, options, roles)
     server = configuration.server
-    lines = configure_logging(options["log_format"] or server.log_format, options["log_level"] or server.log_level)
+    style, level = options["log_format"] or server.log_format, options["log_level"] or server.log_level
+    lines = configure_logging(style, level, echo=settings.echo)
     log_problems(loaded.problems)
     _take_descriptors(settings)
     storage = options["storage"]

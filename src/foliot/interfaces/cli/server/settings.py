@@ -50,6 +50,7 @@ def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--log-level", type=click.Choice(get_args(LogLevel)), help="Lowest level that is logged. Default: info."
         ),
+        click.option("--echo", is_flag=True, help="Also print what functions in this process print and log."),
     )
     for option in reversed(options):
         function = option(function)
@@ -74,6 +75,7 @@ def node_settings(configuration: Configuration, given: Mapping[str, Any], roles:
         poll=poll,
         drain=server.drain if given["drain"] is None else Millis(round(given["drain"] * SECOND)),
         retention=Retention(*configuration.retention),
+        echo=given["echo"] or server.echo,
     )
 
 

@@ -1,36 +1,38 @@
-"""What it means to be a storage: every promise of `foliot.ports.storage` as a test.
+"""The promises of `foliot.ports.storage` as tests.
 
-An adapter's own test file gives three fixtures (the suites of unreadable rows ask for one more, `spoil`) and names the
-suites. pytest-asyncio is in its mode `auto` (docs/howto/write-an-adapter.md):
+The test file of an adapter provides three fixtures (the suites of unreadable rows need one more, `spoil`) and
+subclasses the suites. pytest-asyncio must be in its mode `auto` (docs/howto/write-an-adapter.md):
 
     @pytest.fixture
     def clock() -> VirtualClock: ...
     @pytest.fixture
     async def storage(clock) -> AsyncIterator[Storage]: ...                a new, empty database
     @pytest.fixture
-    async def another(...) -> AsyncIterator[Callable[[], Awaitable[Storage]]]: ...   a second way into the same one
+    async def another(...) -> AsyncIterator[Callable[[], Awaitable[Storage]]]: ...   opens the same database again
 
     class TestRuns(RunContract): ...
 """
 
-from foliot.testing.conformance.storage.absence import AbsenceContract
 from foliot.testing.conformance.storage.answers import AnswerContract
 from foliot.testing.conformance.storage.cancels import CancelContract
 from foliot.testing.conformance.storage.claims import ClaimContract
 from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
 from foliot.testing.conformance.storage.dedupe import DedupeContract
+from foliot.testing.conformance.storage.dependency_states import DependencyStateContract
 from foliot.testing.conformance.storage.events import EventContract
-from foliot.testing.conformance.storage.exchanging import ExchangeContract
-from foliot.testing.conformance.storage.executions import ExecutionLookContract
-from foliot.testing.conformance.storage.finishing import FinishContract
+from foliot.testing.conformance.storage.exchange import ExchangeContract
+from foliot.testing.conformance.storage.execution_retention import ExecutionRetentionContract
+from foliot.testing.conformance.storage.executions import ExecutionQueryContract
+from foliot.testing.conformance.storage.finish import FinishContract
+from foliot.testing.conformance.storage.firings import FiringContract
 from foliot.testing.conformance.storage.gates import GateContract
 from foliot.testing.conformance.storage.job_use import JobUseContract
 from foliot.testing.conformance.storage.jobs import JobContract
-from foliot.testing.conformance.storage.keeping import KeepingContract
 from foliot.testing.conformance.storage.ledger import LedgerContract
 from foliot.testing.conformance.storage.limits import LimitContract
 from foliot.testing.conformance.storage.logs import LogContract
 from foliot.testing.conformance.storage.marks import MarkContract
+from foliot.testing.conformance.storage.missing_ids import MissingIdContract
 from foliot.testing.conformance.storage.notes import NoteContract
 from foliot.testing.conformance.storage.openings import OpenContract
 from foliot.testing.conformance.storage.overlap import OverlapContract
@@ -41,8 +43,6 @@ from foliot.testing.conformance.storage.renames import RenameContract
 from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
 from foliot.testing.conformance.storage.settlements import SettlementContract
-from foliot.testing.conformance.storage.settling import SettleContract
-from foliot.testing.conformance.storage.sights import SightContract
 from foliot.testing.conformance.storage.signals import SignalContract
 from foliot.testing.conformance.storage.trees import TreeContract
 from foliot.testing.conformance.storage.unreadable import UnreadableContract
@@ -54,21 +54,22 @@ from foliot.testing.conformance.storage.workers import LeaseContract
 from foliot.testing.conformance.storage.workflows import WorkflowContract
 
 __all__ = [
-    "AbsenceContract",
     "AnswerContract",
     "CancelContract",
     "ClaimContract",
     "ConcurrencyContract",
     "DedupeContract",
     "DefinitionQueryContract",
+    "DependencyStateContract",
     "EventContract",
     "ExchangeContract",
-    "ExecutionLookContract",
+    "ExecutionQueryContract",
+    "ExecutionRetentionContract",
     "FinishContract",
+    "FiringContract",
     "GateContract",
     "JobContract",
     "JobUseContract",
-    "KeepingContract",
     "LeaderContract",
     "LeaseContract",
     "LedgerContract",
@@ -76,6 +77,7 @@ __all__ = [
     "LogContract",
     "LogEndContract",
     "MarkContract",
+    "MissingIdContract",
     "NoteContract",
     "OpenContract",
     "OverlapContract",
@@ -85,9 +87,7 @@ __all__ = [
     "RunContract",
     "RunQueryContract",
     "ScheduleContract",
-    "SettleContract",
     "SettlementContract",
-    "SightContract",
     "SignalContract",
     "TreeContract",
     "UnreadableContract",

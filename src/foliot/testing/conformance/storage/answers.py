@@ -1,4 +1,4 @@
-"""Somebody answers for a run that has not started: what a storage promises about that."""
+"""The promises of a storage about answers: ending a waiting run with a given result."""
 
 from foliot.domain.events import EventKind
 from foliot.domain.instant import MINUTE
@@ -9,9 +9,9 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
 class AnswerContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
-    async def test_a_run_that_has_not_started_ends_as_somebody_says(self, scene: Scene) -> None:
+    async def test_an_answer_ends_a_run_that_has_not_started(self, scene: Scene) -> None:
         queued, later = await scene.create(a_run(), a_run(due_at=scene.after(MINUTE)))
         said = Ended(Status.FAILED, Reason.REJECTED, "not today", output=b"[1]")
 
@@ -24,7 +24,7 @@ class AnswerContract(Contract):
         assert await scene.status(queued) is Status.SUCCESS
         assert await scene.items(EventKind.RUNS_ENDED) == [[queued, "success", 0], [later, "failed", 0]]
 
-    async def test_what_has_started_or_is_over_or_is_not_there_stays_as_it_is(self, scene: Scene) -> None:
+    async def test_an_answer_does_not_change_a_started_ended_or_missing_run(self, scene: Scene) -> None:
         running, done = await scene.start(), await scene.start()
         await scene.finish(failed(done))
         asked = dict.fromkeys([running.run_id, done.run_id, a_run_id()], Ended(Status.SUCCESS))
@@ -33,7 +33,7 @@ class AnswerContract(Contract):
 
         assert await scene.statuses(running.run_id, done.run_id) == [Status.RUNNING, Status.FAILED]
 
-    async def test_its_places_are_given_on(self, scene: Scene) -> None:
+    async def test_an_answered_run_releases_its_places(self, scene: Scene) -> None:
         first, second = await scene.create(a_run(max_concurrent=1), a_run(max_concurrent=1))
 
         await scene.storage.orders.answer({first: Ended(Status.SKIPPED)}, at=scene.now)

@@ -1,4 +1,4 @@
-"""Ending a run that is not over: what a storage promises about cancel."""
+"""The promises of a storage about cancelling runs."""
 
 from collections.abc import Callable
 
@@ -14,10 +14,10 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
 class CancelContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("R1-34", "S5")
-    async def test_a_scheduled_run_is_cancelled_at_once(self, scene: Scene) -> None:
+    async def test_a_scheduled_run_is_cancelled_immediately(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(due_at=scene.after(MINUTE)))
 
         assert await scene.cancel(run_id) == [CancelAnswer.CANCELLED]
@@ -28,7 +28,7 @@ class CancelContract(Contract):
         assert await scene.release() == (0, None)
 
     @pytest.mark.proves("R1-34", "S5")
-    async def test_a_queued_run_is_cancelled_at_once_and_never_starts(self, scene: Scene) -> None:
+    async def test_a_queued_run_is_cancelled_immediately_and_never_starts(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run())
 
         assert await scene.cancel(run_id) == [CancelAnswer.CANCELLED]
@@ -38,7 +38,7 @@ class CancelContract(Contract):
         assert await scene.claim(only=[run_id]) == []
 
     @pytest.mark.proves("R1-34", "S5")
-    async def test_a_run_that_waits_for_a_limit_is_cancelled_at_once(self, scene: Scene) -> None:
+    async def test_a_run_that_waits_for_a_limit_is_cancelled_immediately(self, scene: Scene) -> None:
         running = await scene.start(a_run(max_concurrent=1))
         [waiting] = await scene.create(a_run(max_concurrent=1))
 
@@ -48,7 +48,7 @@ class CancelContract(Contract):
         assert await scene.claim() == []
 
     @pytest.mark.proves("R1-34", "S5")
-    async def test_a_running_run_is_asked_to_end(self, scene: Scene) -> None:
+    async def test_cancelling_a_running_run_requests_its_end(self, scene: Scene) -> None:
         claim = await scene.start()
 
         assert await scene.cancel(claim.run_id) == [CancelAnswer.REQUESTED]
@@ -57,14 +57,14 @@ class CancelContract(Contract):
         assert (run.status, run.finished_at) == (Status.CANCELLING, None)
         assert (run.worker_id, run.token, run.attempt) == (claim.worker_id, claim.token, 1)
 
-    async def test_asking_twice_is_asking_once(self, scene: Scene) -> None:
+    async def test_requesting_cancellation_twice_is_a_no_op(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.cancel(claim.run_id)
 
         assert await scene.cancel(claim.run_id) == [CancelAnswer.PENDING]
 
     @pytest.mark.proves("S1", "S5")
-    async def test_a_run_that_is_over_stays_as_it_is(self, scene: Scene) -> None:
+    async def test_cancelling_an_ended_run_changes_nothing(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(succeeded(claim))
         before = await scene.run(claim.run_id)
@@ -73,13 +73,13 @@ class CancelContract(Contract):
         assert await scene.cancel(claim.run_id) == [CancelAnswer.TERMINAL]
         assert await scene.run(claim.run_id) == before
 
-    async def test_a_cancelled_run_is_over(self, scene: Scene) -> None:
+    async def test_cancelling_a_cancelled_run_changes_nothing(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run())
         await scene.cancel(run_id)
 
         assert await scene.cancel(run_id) == [CancelAnswer.TERMINAL]
 
-    async def test_a_batch_is_answered_run_by_run(self, scene: Scene) -> None:
+    async def test_cancelling_a_batch_returns_an_answer_for_each_run(self, scene: Scene) -> None:
         running = await scene.start()
         done = await scene.start()
         await scene.finish(failed(done))
@@ -95,7 +95,7 @@ class CancelContract(Contract):
         ]
 
     @pytest.mark.proves("S9")
-    async def test_cancel_beats_retry(self, scene: Scene) -> None:
+    async def test_a_requested_cancellation_prevents_the_retry(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.cancel(claim.run_id)
 
@@ -107,7 +107,7 @@ class CancelContract(Contract):
         assert await scene.claim() == []
 
     @pytest.mark.proves("S9")
-    async def test_cancel_beats_the_retry_of_a_lost_attempt(self, scene: Scene) -> None:
+    async def test_a_requested_cancellation_prevents_the_retry_of_a_lost_attempt(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.cancel(claim.run_id)
 
@@ -115,7 +115,7 @@ class CancelContract(Contract):
 
         assert await scene.status(claim.run_id) is Status.CANCELLED
 
-    async def test_cancel_beats_giving_back(self, scene: Scene) -> None:
+    async def test_a_requested_cancellation_ends_a_run_that_is_given_back(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.cancel(claim.run_id)
 
@@ -126,7 +126,7 @@ class CancelContract(Contract):
 
     @pytest.mark.proves("M4", "S4")
     @pytest.mark.parametrize("ending", [to_retry, lost, given_back])
-    async def test_what_a_cancel_has_made_of_an_outcome_is_accepted_again(
+    async def test_a_finish_changed_by_a_cancellation_is_accepted_again(
         self, scene: Scene, ending: Callable[[Claim], Finish]
     ) -> None:
         claim = await scene.start()
@@ -140,7 +140,7 @@ class CancelContract(Contract):
         assert len(await scene.items(EventKind.RUNS_ENDED)) == 1
 
     @pytest.mark.proves("S5")
-    async def test_an_attempt_that_ended_before_the_cancel_reached_it_counts(self, scene: Scene) -> None:
+    async def test_an_attempt_that_ended_before_the_cancellation_keeps_its_outcome(self, scene: Scene) -> None:
         done, broken = await scene.start(), await scene.start()
         await scene.cancel(done.run_id, broken.run_id)
 
@@ -149,7 +149,7 @@ class CancelContract(Contract):
         assert await scene.statuses(done.run_id, broken.run_id) == [Status.SUCCESS, Status.FAILED]
 
     @pytest.mark.proves("R1-34")
-    async def test_a_worker_that_heeds_the_cancel_ends_the_run_as_cancelled(self, scene: Scene) -> None:
+    async def test_a_cancelled_outcome_ends_the_run_as_cancelled(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.cancel(claim.run_id)
 
@@ -160,7 +160,7 @@ class CancelContract(Contract):
         assert [record.status for record in await scene.storage.queries.attempts(claim.run_id)] == [Status.CANCELLED]
 
     @pytest.mark.proves("S9")
-    async def test_a_pending_retry_is_cancelled_at_once(self, scene: Scene) -> None:
+    async def test_a_pending_retry_is_cancelled_immediately(self, scene: Scene) -> None:
         claim = await scene.start(a_run(retry_delay=MINUTE))
         await scene.finish(to_retry(claim))
 
@@ -168,7 +168,7 @@ class CancelContract(Contract):
         scene.clock.advance(MINUTE)
         assert await scene.release() == (0, None)
 
-    async def test_a_cancel_says_nothing_about_the_next_lease_of_another_run(self, scene: Scene) -> None:
+    async def test_a_cancellation_does_not_affect_the_lease_of_another_run(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.cancel(claim.run_id)
         await scene.finish(cancelled(claim))

@@ -1,4 +1,4 @@
-"""From ready to running: what a storage promises about claims."""
+"""The promises of a storage about claims."""
 
 import pytest
 
@@ -13,10 +13,10 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
 class ClaimContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("R1-29", "R1-48", "S3")
-    async def test_a_claim_carries_all_that_is_needed_to_execute_the_run(self, scene: Scene) -> None:
+    async def test_a_claim_has_everything_needed_to_execute_the_run(self, scene: Scene) -> None:
         job = await scene.job()
         worker = await scene.standby()
         new = a_run(payload=b'{"a": 1}', overrides=b'{"priority":3}', priority=3, max_concurrent=2)
@@ -44,7 +44,7 @@ class ClaimContract(Contract):
         )
 
     @pytest.mark.proves("R1-19")
-    async def test_the_definition_of_a_job_that_does_not_exist_says_so(self, scene: Scene) -> None:
+    async def test_the_definition_of_a_missing_job_has_an_error(self, scene: Scene) -> None:
         await scene.create(a_run())
 
         claimed = await scene.storage.work.claim((await scene.standby()).id, ["default"], 1, at=scene.now)
@@ -54,7 +54,7 @@ class ClaimContract(Contract):
         assert (definition.error, definition.reason) == ('job "report" has been deleted', Reason.HANDLER_MISSING)
 
     @pytest.mark.proves("R1-20", "R1-29")
-    async def test_a_claimed_run_is_running_and_shows_by_whom(self, scene: Scene) -> None:
+    async def test_a_claimed_run_is_running_and_has_its_worker(self, scene: Scene) -> None:
         claim = await scene.start()
 
         run = await scene.run(claim.run_id)
@@ -82,14 +82,14 @@ class ClaimContract(Contract):
         assert [claim.run_id for claim in first] == [runs[1].id, runs[2].id, runs[0].id]
         assert [claim.run_id for claim in second] == [runs[3].id]
 
-    async def test_priority_is_a_head_start_and_nothing_starves(self, scene: Scene) -> None:
+    async def test_priority_shifts_the_rank_and_old_runs_still_start(self, scene: Scene) -> None:
         [patient] = await scene.create(a_run(due_at=scene.now))
         scene.clock.advance(5 * MINUTE)
         [urgent] = await scene.create(a_run(due_at=scene.now, priority=4))
 
         assert [claim.run_id for claim in await scene.claim()] == [patient, urgent]
 
-    async def test_a_worker_gets_runs_of_the_queues_it_names(self, scene: Scene) -> None:
+    async def test_a_worker_claims_only_from_its_queues(self, scene: Scene) -> None:
         fast, slow, other = await scene.create(*(a_run(queue=name) for name in ("fast", "slow", "other")))
 
         claims = await scene.claim(queues=["slow", "fast"])
@@ -105,7 +105,7 @@ class ClaimContract(Contract):
 
         assert [claim.run_id for claim in await scene.claim(1, queues=["a", "b"])] == [early.id]
 
-    async def test_with_only_nothing_else_is_claimed(self, scene: Scene) -> None:
+    async def test_a_claim_with_only_claims_no_other_run(self, scene: Scene) -> None:
         first, second, later = await scene.create(a_run(), a_run(), a_run(due_at=scene.after(MINUTE)))
 
         claims = await scene.claim(only=[second, later, a_run_id()])
@@ -114,14 +114,14 @@ class ClaimContract(Contract):
         assert await scene.claim(only=[]) == []
         assert await scene.ready() == [first]
 
-    async def test_only_keeps_to_queue_and_limit(self, scene: Scene) -> None:
+    async def test_a_claim_with_only_respects_queue_and_limit(self, scene: Scene) -> None:
         first, second, foreign = await scene.create(a_run(), a_run(), a_run(queue="other"))
 
         claims = await scene.claim(1, only=[foreign, second, first])
 
         assert [claim.run_id for claim in claims] == [first]
 
-    async def test_no_room_means_no_claim(self, scene: Scene) -> None:
+    async def test_a_claim_with_a_limit_of_zero_claims_nothing(self, scene: Scene) -> None:
         await scene.create(a_run())
 
         assert await scene.claim(0) == []
@@ -136,7 +136,7 @@ class ClaimContract(Contract):
         assert max(tokens[:2]) < tokens[2]
 
     @pytest.mark.proves("L2")
-    async def test_a_run_that_comes_back_gets_a_higher_token(self, scene: Scene) -> None:
+    async def test_a_run_that_is_claimed_again_gets_a_higher_token(self, scene: Scene) -> None:
         first = await scene.start()
         await scene.finish(given_back(first))
 
@@ -155,7 +155,7 @@ class ClaimContract(Contract):
 
         assert [first.attempt, second.attempt, third.attempt] == [1, 2, 3]
 
-    async def test_a_worker_that_is_not_registered_gets_nothing(self, scene: Scene) -> None:
+    async def test_an_unregistered_worker_claims_nothing(self, scene: Scene) -> None:
         await scene.create(a_run())
 
         claimed = await scene.storage.work.claim(WorkerId(an_id()), ["default"], 10, at=scene.now)
@@ -164,7 +164,7 @@ class ClaimContract(Contract):
         assert len(await scene.ready()) == 1
 
     @pytest.mark.proves("L3")
-    async def test_a_worker_that_has_expired_gets_nothing(self, scene: Scene) -> None:
+    async def test_an_expired_worker_claims_nothing(self, scene: Scene) -> None:
         worker = await scene.worker()
         scene.clock.advance(LEASE + 1)
         await scene.create(a_run())
@@ -173,7 +173,7 @@ class ClaimContract(Contract):
         assert len(await scene.ready()) == 1
 
     @pytest.mark.proves("R1-35", "S1")
-    async def test_a_run_that_is_over_is_never_claimed_again(self, scene: Scene) -> None:
+    async def test_an_ended_run_is_never_claimed_again(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(succeeded(claim))
 

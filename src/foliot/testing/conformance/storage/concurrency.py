@@ -1,4 +1,4 @@
-"""Several at once on one database: what a storage promises when its users compete."""
+"""The promises of a storage about concurrent processes."""
 
 import asyncio
 from collections import Counter
@@ -18,13 +18,14 @@ from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 
 
 class ConcurrencyContract(Contract):
-    """Every storage passes these, unchanged. Each user has a storage object, and so connections, of its own."""
+    """Every storage must pass these tests unchanged. Each process has its own storage object, and so its own
+    connections."""
 
     @pytest.fixture
     async def scenes(self, scene: Scene, another: Another, clock: VirtualClock) -> list[Scene]:
         return [scene, Scene(await another(), clock), Scene(await another(), clock)]
 
-    async def test_what_one_has_saved_the_other_sees(self, scenes: list[Scene]) -> None:
+    async def test_a_second_process_reads_what_the_first_has_saved(self, scenes: list[Scene]) -> None:
         one, two, _ = scenes
         claim = await one.start()
 
@@ -32,7 +33,7 @@ class ConcurrencyContract(Contract):
         assert await two.finish(succeeded(claim)) == []
         assert await one.status(claim.run_id) is Status.SUCCESS
 
-    async def test_a_job_that_one_has_changed_the_other_sees_with_its_next_look(self, scenes: list[Scene]) -> None:
+    async def test_a_second_process_reads_a_changed_job(self, scenes: list[Scene]) -> None:
         one, two, _ = scenes
         seen = []
         for priority in (1, 2, 3):
@@ -44,7 +45,7 @@ class ConcurrencyContract(Contract):
         assert (seen, await two.storage.definitions.get_jobs([REPORT])) == ([1, 2, 3], {})
 
     @pytest.mark.proves("L1", "R1-05", "R1-29")
-    async def test_many_workers_never_share_a_run(self, scenes: list[Scene]) -> None:
+    async def test_concurrent_workers_never_claim_the_same_run(self, scenes: list[Scene]) -> None:
         runs = await scenes[0].create(*some_runs(300))
         workers = [(scene, await scene.worker(f"worker-{number}")) for scene in scenes for number in range(4)]
 
@@ -59,7 +60,7 @@ class ConcurrencyContract(Contract):
         assert Counter(chain.from_iterable(shares)) == Counter(runs)
 
     @pytest.mark.proves("L11")
-    async def test_a_hundred_claims_of_one_run_are_one_grant(self, scenes: list[Scene]) -> None:
+    async def test_a_hundred_concurrent_claims_of_one_run_grant_one_lease(self, scenes: list[Scene]) -> None:
         [run_id] = await scenes[0].create(a_run())
         for scene in scenes:
             await scene.standby()
@@ -69,7 +70,7 @@ class ConcurrencyContract(Contract):
         assert len(list(chain.from_iterable(grants))) == 1
 
     @pytest.mark.proves("L2")
-    async def test_tokens_of_all_are_different(self, scenes: list[Scene]) -> None:
+    async def test_concurrent_claims_get_different_tokens(self, scenes: list[Scene]) -> None:
         await scenes[0].create(*some_runs(60))
         for scene in scenes:
             await scene.standby()
@@ -80,7 +81,7 @@ class ConcurrencyContract(Contract):
         assert len(tokens) == len(set(tokens)) == 60
 
     @pytest.mark.proves("L10")
-    async def test_a_limit_holds_for_all_together_at_every_moment(self, scenes: list[Scene]) -> None:
+    async def test_a_limit_holds_across_concurrent_workers(self, scenes: list[Scene]) -> None:
         runs = await scenes[0].create(*some_runs(60, max_concurrent=3))
         under_way: set[RunId] = set()
         most = 0
@@ -100,7 +101,7 @@ class ConcurrencyContract(Contract):
         assert 1 <= most <= 3
 
     @pytest.mark.proves("L6", "R4-04", "R4-51", "T1", "T4")
-    async def test_of_two_schedulers_with_the_same_due_batch_exactly_one_wins(self, scenes: list[Scene]) -> None:
+    async def test_one_of_two_schedulers_with_the_same_due_batch_saves_it(self, scenes: list[Scene]) -> None:
         uids = [
             (await scenes[0].schedule(every(60, overlap=Overlap.ALLOW), schedule_id=f"s{number}")).uid
             for number in range(20)
@@ -116,7 +117,7 @@ class ConcurrencyContract(Contract):
         assert len(await scenes[0].ready()) == 20
 
     @pytest.mark.proves("R1-41")
-    async def test_a_dedupe_key_taken_by_several_at_once_is_one_run(self, scenes: list[Scene]) -> None:
+    async def test_concurrent_runs_with_one_dedupe_key_create_one_run(self, scenes: list[Scene]) -> None:
         answers = await asyncio.gather(
             *(
                 scenes[number % 3].storage.orders.create([a_run(dedupe_key=f"key-{number // 6}")], at=scenes[0].now)
@@ -130,7 +131,7 @@ class ConcurrencyContract(Contract):
 
     @pytest.mark.proves("R1-41")
     @pytest.mark.parametrize("scope", ["active", "window"])
-    async def test_a_dedupe_key_that_is_free_again_is_taken_by_one_of_several(
+    async def test_one_of_several_concurrent_runs_takes_a_freed_dedupe_key(
         self, scenes: list[Scene], scope: str
     ) -> None:
         def keyed(number: int) -> NewRun:
@@ -147,7 +148,7 @@ class ConcurrencyContract(Contract):
         assert len(await scenes[0].ready()) == 10
 
     @pytest.mark.proves("S5")
-    async def test_a_run_is_cancelled_or_claimed_but_never_both(self, scenes: list[Scene]) -> None:
+    async def test_a_run_is_never_both_cancelled_and_claimed(self, scenes: list[Scene]) -> None:
         runs = await scenes[0].create(*some_runs(60))
         await scenes[1].standby()
 
@@ -160,7 +161,7 @@ class ConcurrencyContract(Contract):
         assert {answers[run_id] for run_id in claimed} <= {CancelAnswer.REQUESTED}
 
     @pytest.mark.proves("L4", "S4")
-    async def test_a_run_that_two_want_to_end_ends_once(self, scenes: list[Scene]) -> None:
+    async def test_a_run_that_two_workers_finish_ends_once(self, scenes: list[Scene]) -> None:
         await scenes[0].create(*some_runs(20))
         claims = await scenes[0].claim()
 
@@ -176,7 +177,7 @@ class ConcurrencyContract(Contract):
         )
 
     @pytest.mark.proves("L6")
-    async def test_of_several_that_want_to_lead_one_does(self, scenes: list[Scene]) -> None:
+    async def test_one_of_several_candidates_becomes_leader(self, scenes: list[Scene]) -> None:
         epochs = await asyncio.gather(
             *(scenes[number % 3].storage.upkeep.lead(an_id(), LEASE, at=scenes[0].now) for number in range(12))
         )
@@ -184,7 +185,7 @@ class ConcurrencyContract(Contract):
         assert len([epoch for epoch in epochs if epoch is not None]) == 1
 
     @pytest.mark.proves("O2")
-    async def test_a_reader_that_follows_the_events_misses_none(self, scenes: list[Scene]) -> None:
+    async def test_a_reader_of_events_misses_none(self, scenes: list[Scene]) -> None:
         reader, *writers = scenes
         seen: list[RunId] = []
         last = 0
@@ -207,7 +208,7 @@ class ConcurrencyContract(Contract):
         assert Counter(seen) == Counter(chain.from_iterable(await writing))
 
     @pytest.mark.proves("T10")
-    async def test_waiting_ticks_are_served_one_by_one_by_any_number_of_workers(self, scenes: list[Scene]) -> None:
+    async def test_queued_ticks_run_one_at_a_time_with_any_number_of_workers(self, scenes: list[Scene]) -> None:
         await scenes[0].schedule(every(60, overlap=Overlap.QUEUE))
         runs = [run_id for _ in range(12) for run_id in await scenes[0].fire_after(MINUTE)]
         served: list[RunId] = []

@@ -1,4 +1,4 @@
-"""One key, one run: what a storage promises about dedupe keys."""
+"""The promises of a storage about dedupe keys."""
 
 from typing import Any
 
@@ -17,10 +17,10 @@ def keyed(scope: str = "forever", **fields: Any) -> NewRun:
 
 
 class DedupeContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("R1-41")
-    async def test_the_first_run_of_a_key_answers_for_the_second(self, scene: Scene) -> None:
+    async def test_a_second_run_with_a_key_returns_the_first(self, scene: Scene) -> None:
         first, second = keyed(payload=b"1"), keyed(payload=b"2")
         await scene.create(first)
 
@@ -32,7 +32,7 @@ class DedupeContract(Contract):
         assert await scene.ready() == [first.id]
 
     @pytest.mark.proves("R1-41")
-    async def test_two_equal_keys_in_one_batch_make_one_run(self, scene: Scene) -> None:
+    async def test_two_equal_keys_in_one_batch_create_one_run(self, scene: Scene) -> None:
         first, second, other = keyed(), keyed(), keyed(dedupe_key="order-2")
 
         created = await scene.storage.orders.create([first, second, other], at=scene.now)
@@ -40,7 +40,7 @@ class DedupeContract(Contract):
         assert created == [Created(first.id, True), Created(first.id, False), Created(other.id, True)]
 
     @pytest.mark.proves("R1-41")
-    async def test_a_key_belongs_to_its_job(self, scene: Scene) -> None:
+    async def test_dedupe_keys_of_two_jobs_are_independent(self, scene: Scene) -> None:
         first, second = keyed(), keyed(job_id=JobId("other"))
 
         assert await scene.create(first, second) == [first.id, second.id]
@@ -50,14 +50,14 @@ class DedupeContract(Contract):
 
         assert await scene.create(first, second) == [first.id, second.id]
 
-    async def test_a_key_for_ever_outlives_its_run(self, scene: Scene) -> None:
+    async def test_a_key_of_scope_forever_outlives_its_run(self, scene: Scene) -> None:
         first = await scene.start(keyed("forever"))
         await scene.finish(succeeded(first))
         scene.clock.advance(1_000 * HOUR)
 
         assert await scene.create(keyed("forever")) == [first.run_id]
 
-    async def test_an_active_key_binds_while_its_run_is_under_way(self, scene: Scene) -> None:
+    async def test_an_active_key_is_taken_while_its_run_is_open(self, scene: Scene) -> None:
         first = await scene.start(keyed("active", retry_delay=MINUTE))
         assert await scene.create(keyed("active")) == [first.run_id]
 
@@ -80,28 +80,28 @@ class DedupeContract(Contract):
 
         assert await scene.create(second) == [second.id]
 
-    async def test_a_window_binds_for_its_time_whatever_the_run_does(self, scene: Scene) -> None:
+    async def test_a_dedupe_window_lasts_for_its_time_after_the_run_has_ended(self, scene: Scene) -> None:
         first = await scene.start(keyed("window", dedupe_for=HOUR))
         await scene.finish(succeeded(first))
         scene.clock.advance(HOUR - 1)
 
         assert await scene.create(keyed("window", dedupe_for=HOUR)) == [first.run_id]
 
-    async def test_a_window_ends(self, scene: Scene) -> None:
+    async def test_a_key_is_free_after_its_dedupe_window(self, scene: Scene) -> None:
         await scene.create(keyed("window", dedupe_for=HOUR))
         scene.clock.advance(HOUR + 1)
         second = keyed("window", dedupe_for=HOUR)
 
         assert await scene.create(second) == [second.id]
 
-    async def test_a_window_is_over_at_the_very_moment_of_its_end(self, scene: Scene) -> None:
+    async def test_a_dedupe_window_excludes_its_end(self, scene: Scene) -> None:
         await scene.create(keyed("window", dedupe_for=HOUR))
         scene.clock.advance(HOUR)
         second = keyed("window", dedupe_for=HOUR)
 
         assert await scene.create(second) == [second.id]
 
-    async def test_a_second_run_does_not_prolong_the_window(self, scene: Scene) -> None:
+    async def test_a_second_run_does_not_extend_the_dedupe_window(self, scene: Scene) -> None:
         [first] = await scene.create(keyed("window", dedupe_for=HOUR))
         scene.clock.advance(HOUR - 1)
         assert await scene.create(keyed("window", dedupe_for=HOUR)) == [first]
@@ -111,7 +111,7 @@ class DedupeContract(Contract):
         assert await scene.create(third) == [third.id]
 
     @pytest.mark.parametrize("former", ["active", "window"])
-    async def test_a_key_that_is_taken_again_binds_as_its_new_run_says(self, scene: Scene, former: str) -> None:
+    async def test_a_key_that_is_taken_again_has_the_scope_of_its_new_run(self, scene: Scene, former: str) -> None:
         first = await scene.start(keyed(former, dedupe_for=MINUTE))
         await scene.finish(succeeded(first))
         scene.clock.advance(MINUTE)
@@ -122,7 +122,7 @@ class DedupeContract(Contract):
         assert second.run_id != first.run_id
         assert await scene.create(keyed("forever")) == [second.run_id]
 
-    async def test_the_scope_of_the_run_that_has_the_key_decides(self, scene: Scene) -> None:
+    async def test_the_scope_of_the_run_that_holds_the_key_applies(self, scene: Scene) -> None:
         first = await scene.start(keyed("active"))
         assert await scene.create(keyed("forever")) == [first.run_id]
         await scene.finish(succeeded(first))

@@ -1,4 +1,4 @@
-"""What happened: what a storage promises about events."""
+"""The promises of a storage about events."""
 
 import pytest
 from msgspec.structs import replace
@@ -25,10 +25,10 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
 class EventContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("O2")
-    async def test_events_come_in_order_page_by_page(self, scene: Scene) -> None:
+    async def test_events_are_read_in_order_page_by_page(self, scene: Scene) -> None:
         runs = [run_id for _ in range(5) for run_id in await scene.create(a_run())]
 
         page = await scene.storage.queries.events(after=0, limit=3)
@@ -42,7 +42,7 @@ class EventContract(Contract):
     async def test_a_new_storage_has_no_events(self, scene: Scene) -> None:
         assert await scene.storage.queries.events(after=0, limit=100) == []
 
-    async def test_a_batch_is_one_event(self, scene: Scene) -> None:
+    async def test_a_batch_of_created_runs_is_one_event(self, scene: Scene) -> None:
         scene.clock.advance(SECOND)
         runs = await scene.create(*some_runs(3))
 
@@ -51,19 +51,19 @@ class EventContract(Contract):
         assert (event.kind, event.at) == (EventKind.RUNS_CREATED, scene.now)
         assert event.items == [[run_id, REPORT] for run_id in runs]
 
-    async def test_a_run_that_was_not_created_is_no_event(self, scene: Scene) -> None:
+    async def test_a_deduplicated_run_writes_no_event(self, scene: Scene) -> None:
         await scene.create(a_run(dedupe_key="order-1"))
         await scene.create(a_run(dedupe_key="order-1"))
 
         assert len(await scene.items(EventKind.RUNS_CREATED)) == 1
 
-    async def test_a_start_is_an_event(self, scene: Scene) -> None:
+    async def test_a_start_writes_an_event(self, scene: Scene) -> None:
         claim = await scene.start()
 
         assert await scene.items(EventKind.RUNS_STARTED) == [[claim.run_id, 1]]
 
     @pytest.mark.proves("S4")
-    async def test_every_end_of_an_attempt_is_an_event(self, scene: Scene) -> None:
+    async def test_every_end_of_an_attempt_writes_an_event(self, scene: Scene) -> None:
         first = await scene.start()
         await scene.finish(to_retry(first))
         [second] = await scene.claim()
@@ -75,7 +75,7 @@ class EventContract(Contract):
         ]
 
     @pytest.mark.proves("S4")
-    async def test_a_run_ends_once(self, scene: Scene) -> None:
+    async def test_a_run_has_one_end_event(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(succeeded(claim))
         await scene.finish(succeeded(claim))
@@ -83,21 +83,21 @@ class EventContract(Contract):
 
         assert await scene.items(EventKind.RUNS_ENDED) == [[claim.run_id, Status.SUCCESS, 1]]
 
-    async def test_a_stale_finish_is_no_event(self, scene: Scene) -> None:
+    async def test_a_stale_finish_writes_no_event(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(succeeded(replace(claim, token=Token(claim.token + 1_000))))
 
         assert await scene.items(EventKind.RUNS_ENDED) == []
 
     @pytest.mark.proves("S4")
-    async def test_a_run_cancelled_before_it_started_has_ended(self, scene: Scene) -> None:
+    async def test_cancelling_a_waiting_run_writes_an_end_event(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run())
         await scene.cancel(run_id)
 
         assert await scene.items(EventKind.RUNS_ENDED) == [[run_id, Status.CANCELLED, 0]]
         assert await scene.items(EventKind.RUNS_CANCEL_REQUESTED) == []
 
-    async def test_a_request_to_cancel_is_an_event_once(self, scene: Scene) -> None:
+    async def test_a_cancellation_request_writes_one_event(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.cancel(claim.run_id)
         await scene.cancel(claim.run_id)
@@ -106,7 +106,7 @@ class EventContract(Contract):
         assert await scene.items(EventKind.RUNS_ENDED) == []
 
     @pytest.mark.proves("S4")
-    async def test_a_cancelled_retry_ends_as_cancelled(self, scene: Scene) -> None:
+    async def test_a_cancelled_retry_writes_a_cancelled_end_event(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.cancel(claim.run_id)
         await scene.finish(to_retry(claim))
@@ -114,20 +114,20 @@ class EventContract(Contract):
         assert await scene.items(EventKind.RUNS_ENDED) == [[claim.run_id, Status.CANCELLED, 1]]
 
     @pytest.mark.proves("O2")
-    async def test_an_attempt_given_back_is_over_and_its_run_is_not(self, scene: Scene) -> None:
+    async def test_an_attempt_given_back_writes_no_end_event_of_its_run(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(given_back(claim))
 
         assert await scene.items(EventKind.RUNS_ENDED) == [[claim.run_id, Status.SCHEDULED, 1]]
 
-    async def test_a_lease_that_its_worker_does_not_list_is_an_event_too(self, scene: Scene) -> None:
+    async def test_a_lease_given_back_by_a_renewal_writes_an_event(self, scene: Scene) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
         await scene.storage.work.renew(worker.id, [], LEASE, at=scene.now)
 
         assert await scene.items(EventKind.RUNS_ENDED) == [[claim.run_id, Status.SCHEDULED, 1]]
 
-    async def test_a_batch_tells_how_each_attempt_ended(self, scene: Scene) -> None:
+    async def test_a_batch_event_has_the_outcome_of_each_attempt(self, scene: Scene) -> None:
         await scene.create(*some_runs(4, retry_delay=SECOND))
         one, two, three, four = await scene.claim()
         await scene.finish(given_back(four), to_retry(three), failed(two), succeeded(one))
@@ -142,7 +142,7 @@ class EventContract(Contract):
         )
 
     @pytest.mark.proves("O1", "T4")
-    async def test_settled_ticks_and_their_runs_are_events(self, scene: Scene) -> None:
+    async def test_committed_ticks_and_their_runs_write_events(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, overlap=Overlap.SKIP))
         [run_id] = await scene.fire_after(MINUTE)
         first = scene.now
@@ -154,7 +154,7 @@ class EventContract(Contract):
         ]
         assert await scene.items(EventKind.RUNS_CREATED) == [[run_id, REPORT]]
 
-    async def test_a_firing_that_lost_its_race_is_no_event(self, scene: Scene) -> None:
+    async def test_a_firing_that_was_not_saved_writes_no_event(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         scene.clock.advance(MINUTE)
         [firing] = await scene.decide()
@@ -163,7 +163,7 @@ class EventContract(Contract):
 
         assert len(await scene.items(EventKind.TICKS_SETTLED)) == 1
 
-    async def test_changes_of_jobs_are_events(self, scene: Scene) -> None:
+    async def test_changes_of_jobs_write_events(self, scene: Scene) -> None:
         await scene.job()
         await scene.job()
         await scene.job(priority=3)
@@ -172,7 +172,7 @@ class EventContract(Contract):
         assert await scene.items(EventKind.JOB_CHANGED) == [[REPORT, 1], [REPORT, 2]]
         assert await scene.items(EventKind.JOB_DELETED) == [[REPORT, 2]]
 
-    async def test_changes_of_schedules_are_events(self, scene: Scene) -> None:
+    async def test_changes_of_schedules_write_events(self, scene: Scene) -> None:
         uid = (await scene.schedule(every(60))).uid
         await scene.schedule(every(60))
         await scene.pause(paused=True)

@@ -1,4 +1,4 @@
-"""Executions of workflows: what a storage shows of them."""
+"""The promises of a storage about reading executions."""
 
 from collections.abc import Collection
 
@@ -18,26 +18,26 @@ from foliot.testing.builders import (
     failed,
     succeeded,
 )
-from foliot.testing.conformance.storage.passages import (
+from foliot.testing.conformance.storage.scene import Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import (
     ETL,
-    a_part,
+    a_child,
     a_settlement,
     an_opening,
-    begun,
+    child_of,
+    claim_child,
+    final_settlement,
     opened,
-    part_of,
     settle,
-    the_end,
 )
-from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
-class ExecutionLookContract(Contract):
-    """Looking at executions. Every storage passes these, unchanged."""
+class ExecutionQueryContract(Contract):
+    """Every storage must pass these tests unchanged."""
 
-    async def test_states_are_read_by_name(self, scene: Scene) -> None:
+    async def test_step_states_are_read_by_name(self, scene: Scene) -> None:
         execution = await opened(scene, steps=tuple("abcd"))
-        part = await part_of(scene, execution, "a")
+        part = await child_of(scene, execution, "a")
 
         states = await scene.storage.queries.step_states(execution.run_id, ["a", "c", "x"])
 
@@ -45,7 +45,7 @@ class ExecutionLookContract(Contract):
         assert list(await scene.storage.queries.step_states(execution.run_id)) == list("abcd")
         assert await scene.storage.queries.step_states(a_run_id()) == {}
 
-    async def test_a_state_comes_back_as_it_was_saved(self, scene: Scene) -> None:
+    async def test_a_step_state_is_read_as_it_was_saved(self, scene: Scene) -> None:
         execution = await opened(scene)
         state = StepState(3, ("a", "b"), Result.SKIPPED, a_run_id(), "paused")
 
@@ -53,9 +53,9 @@ class ExecutionLookContract(Contract):
 
         assert await scene.storage.queries.step_states(execution.run_id, ["load"]) == {"load": state}
 
-    async def test_facts_tell_what_the_runs_of_steps_left(self, scene: Scene) -> None:
+    async def test_step_outputs_are_those_of_their_runs(self, scene: Scene) -> None:
         execution = await opened(scene)
-        claim = await begun(scene, execution)
+        claim = await claim_child(scene, execution)
         await scene.finish(succeeded(claim, b'"done"'))
 
         outputs = await scene.storage.queries.step_outputs(execution.run_id, ["extract", "load", "x"])
@@ -65,24 +65,24 @@ class ExecutionLookContract(Contract):
             "load": StepOutput(None, None, RunOutput()),
         }
 
-    async def test_steps_are_shown_as_they_were_written_with_the_status_of_their_runs(self, scene: Scene) -> None:
+    async def test_steps_are_in_written_order_with_the_status_of_their_runs(self, scene: Scene) -> None:
         execution = await opened(scene, steps=("zero", "one"))
-        await begun(scene, execution, "zero")
+        await claim_child(scene, execution, "zero")
 
         steps = await scene.storage.trees.steps(execution.run_id)
 
         assert [(step.name, step.status) for step in steps] == [("zero", Status.RUNNING), ("one", None)]
 
-    async def test_active_are_those_not_over_oldest_first(self, scene: Scene) -> None:
+    async def test_active_executions_are_open_ones_oldest_first(self, scene: Scene) -> None:
         first, second, third = [await opened(scene) for _ in range(3)]
         other = await opened(scene, a_run(job_id=JobId("other")))
-        await settle(scene, the_end(second))
+        await settle(scene, final_settlement(second))
 
         assert ids(await scene.storage.queries.active_executions()) == ids([first, third, other])
         assert ids(await scene.storage.queries.active_executions(workflow_id=ETL)) == ids([first, third])
         assert ids(await scene.storage.queries.active_executions(limit=1)) == ids([first])
 
-    async def test_a_job_is_busy_while_a_run_of_it_is_due_and_not_over(self, scene: Scene) -> None:
+    async def test_a_dependency_is_expected_while_a_run_of_it_is_due_and_open(self, scene: Scene) -> None:
         limited = await scene.start(a_run(job_id=JobId("a"), max_concurrent=1))
         plain = await scene.start(a_run(job_id=JobId("b")))
         await scene.create(a_run(job_id=JobId("c"), due_at=scene.after(MINUTE)))
@@ -97,9 +97,9 @@ class ExecutionLookContract(Contract):
 
         assert await busy() == set()
 
-    async def test_the_parts_of_a_run_are_listed_newest_first(self, scene: Scene) -> None:
+    async def test_the_runs_of_a_tree_are_listed_newest_first(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
-        runs = {name: a_part(claim.run_id, name) for name in "abc"}
+        runs = {name: a_child(claim.run_id, name) for name in "abc"}
         await scene.storage.trees.open([an_opening(claim, steps=tuple("abc"), runs=runs)], at=scene.now)
         await opened(scene)
         await scene.finish(failed((await scene.claim(only=[runs["a"].id]))[0]))
@@ -114,7 +114,7 @@ class ExecutionLookContract(Contract):
         page = await scene.storage.queries.page_runs(RunFilter(root_id=claim.run_id, before=runs["c"].id, limit=1))
         assert [run.child_key for run in page] == ["b"]
 
-    async def test_listings_and_counts_know_executions_under_way(self, scene: Scene) -> None:
+    async def test_open_executions_are_listed_and_counted_as_running(self, scene: Scene) -> None:
         running, cancelling = await opened(scene), await opened(scene)
         await scene.cancel(cancelling.run_id)
 

@@ -1,4 +1,4 @@
-"""Runs that wait for their gate: what a storage promises about them."""
+"""The promises of a storage about gated runs."""
 
 import asyncio
 
@@ -18,8 +18,8 @@ from foliot.domain.schedule.schedule import Overlap
 from foliot.ports.queries import RunFilter
 from foliot.ports.topic import Topic
 from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded, to_retry
-from foliot.testing.conformance.storage.passages import ETL, a_part, an_opening
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import ETL, a_child, an_opening
 
 LET = Decision(action=Action.RUN)
 SKIP = Decision(action=Action.SKIP, reason=Reason.DEP_MISSING, verdicts={JobId("a"): Verdict.MISSING})
@@ -41,7 +41,7 @@ async def postpone(scene: Scene, run_id: RunId, until: Instant) -> list[RunId]:
 
 
 class GateContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("S1")
     async def test_a_gated_run_stays_scheduled_when_it_is_due(self, scene: Scene) -> None:
@@ -55,7 +55,7 @@ class GateContract(Contract):
         assert [run.id for run in found] == [run_id]
         assert (await scene.depth()).scheduled == 1
 
-    async def test_gates_are_asked_about_due_runs_oldest_first(self, scene: Scene) -> None:
+    async def test_gated_runs_are_read_when_due_oldest_first(self, scene: Scene) -> None:
         second, first, later = await scene.create(
             a_run(is_gated=True, due_at=scene.after(SECOND)),
             a_run(is_gated=True),
@@ -68,7 +68,7 @@ class GateContract(Contract):
         assert [run.run_id for run in await gated(scene, limit=1)] == [first]
         assert await scene.status(later) is Status.SCHEDULED
 
-    async def test_the_planned_moment_is_when_it_was_first_due(self, scene: Scene) -> None:
+    async def test_the_planned_time_of_a_gated_run_is_its_first_due_time(self, scene: Scene) -> None:
         planned = scene.now
         [run_id] = await scene.create(a_run(is_gated=True, due_at=planned))
         scene.clock.advance(SECOND)
@@ -79,21 +79,21 @@ class GateContract(Contract):
 
         assert await gated(scene) == [Gated(run_id, REPORT, planned, scene.now)]
 
-    async def test_a_step_waits_for_the_gate_that_its_execution_began_with(self, scene: Scene) -> None:
+    async def test_a_step_has_the_gate_that_its_execution_began_with(self, scene: Scene) -> None:
         before, after = (Gate(depends_on=(JobId(name),)) for name in ("before", "after"))
         await scene.job(gate=after)
         root = await scene.start(a_run(job_id=ETL))
         definition_id = tree_definition_id(root.run_id, REPORT)
-        part = a_part(root.run_id, "extract", job_id=REPORT, definition_id=definition_id, is_gated=True)
+        part = a_child(root.run_id, "extract", job_id=REPORT, definition_id=definition_id, is_gated=True)
         opening = an_opening(root, runs={"extract": part}, jobs={REPORT: a_job_spec(gate=before)})
 
         await scene.storage.trees.open([opening], at=scene.now)
 
         assert [(run.run_id, run.gate, run.error) for run in await gated(scene)] == [(part.id, before, None)]
 
-    async def test_a_step_is_due_when_it_could_start_whenever_its_execution_was_planned_for(self, scene: Scene) -> None:
+    async def test_the_planned_time_of_a_gated_step_is_when_it_could_start(self, scene: Scene) -> None:
         root = await scene.start(a_run(job_id=ETL))
-        part = a_part(root.run_id, "extract", is_gated=True, due_at=scene.now, scheduled_for=scene.after(-HOUR))
+        part = a_child(root.run_id, "extract", is_gated=True, due_at=scene.now, scheduled_for=scene.after(-HOUR))
 
         await scene.storage.trees.open([an_opening(root, runs={"extract": part})], at=scene.now)
 
@@ -101,7 +101,7 @@ class GateContract(Contract):
         assert (run.planned, (await scene.run(part.id)).scheduled_for) == (scene.now, scene.after(-HOUR))
 
     @pytest.mark.proves("D10")
-    async def test_the_planned_moment_of_a_tick_is_its_own(self, scene: Scene) -> None:
+    async def test_the_planned_time_of_a_gated_tick_is_that_of_the_tick(self, scene: Scene) -> None:
         run_id, moment = await a_gated_tick(scene)
         scene.clock.advance(SECOND)
 
@@ -109,7 +109,7 @@ class GateContract(Contract):
 
         assert (run.run_id, run.planned) == (run_id, moment)
 
-    async def test_one_that_may_run_is_ready(self, scene: Scene) -> None:
+    async def test_a_run_that_passes_its_gate_is_ready(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(is_gated=True))
 
         assert await decide(scene, run_id) == [run_id]
@@ -117,7 +117,7 @@ class GateContract(Contract):
         assert await scene.ready() == [run_id]
         assert await gated(scene) == []
 
-    async def test_one_that_may_run_waits_for_its_limits(self, scene: Scene) -> None:
+    async def test_a_run_that_passes_its_gate_waits_for_its_limits(self, scene: Scene) -> None:
         claim = await scene.start(a_run(max_concurrent=1))
         [run_id] = await scene.create(a_run(is_gated=True, max_concurrent=1))
         await decide(scene, run_id)
@@ -129,9 +129,7 @@ class GateContract(Contract):
 
     @pytest.mark.proves("D10", "S1")
     @pytest.mark.parametrize(("decision", "status"), [(SKIP, Status.SKIPPED), (FAIL, Status.FAILED)])
-    async def test_one_that_is_declined_ends_without_a_start(
-        self, scene: Scene, decision: Decision, status: Status
-    ) -> None:
+    async def test_a_declined_run_ends_without_a_start(self, scene: Scene, decision: Decision, status: Status) -> None:
         [run_id] = await scene.create(a_run(is_gated=True))
         scene.clock.advance(SECOND)
 
@@ -144,7 +142,7 @@ class GateContract(Contract):
         assert await scene.claim() == []
 
     @pytest.mark.proves("D10")
-    async def test_the_decision_is_kept_with_the_run(self, scene: Scene) -> None:
+    async def test_the_decision_of_a_gate_is_stored_with_the_run(self, scene: Scene) -> None:
         let, skip, open_still = await scene.create(*(a_run(is_gated=True) for _ in range(3)))
         await scene.storage.admission.pass_gates([Passed(let, LET), Passed(skip, SKIP)], [], at=scene.now)
 
@@ -155,7 +153,7 @@ class GateContract(Contract):
             skip: SKIP,
         }
 
-    async def test_only_the_first_decision_counts(self, scene: Scene) -> None:
+    async def test_only_the_first_decision_of_a_gate_is_saved(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(is_gated=True))
         await decide(scene, run_id)
 
@@ -165,7 +163,7 @@ class GateContract(Contract):
         assert await scene.ready() == [run_id]
         assert await scene.storage.admission.decisions([run_id]) == {run_id: msgspec.json.encode(LET)}
 
-    async def test_of_many_that_decide_at_once_one_wins(self, scene: Scene, another: Another) -> None:
+    async def test_one_of_many_concurrent_gate_decisions_is_saved(self, scene: Scene, another: Another) -> None:
         scenes = [scene, Scene(await another(), scene.clock), Scene(await another(), scene.clock)]
         runs = await scene.create(*(a_run(is_gated=True, max_concurrent=100) for _ in range(20)))
         passed = [[Passed(run_id, decision) for run_id in runs] for decision in (LET, SKIP, FAIL)]
@@ -190,7 +188,7 @@ class GateContract(Contract):
 
         assert await scene.ready() == [run_id]
 
-    async def test_a_gated_run_is_cancelled_at_once(self, scene: Scene) -> None:
+    async def test_a_gated_run_is_cancelled_immediately(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(is_gated=True))
 
         assert await scene.cancel(run_id) == [CancelAnswer.CANCELLED]
@@ -199,7 +197,7 @@ class GateContract(Contract):
         assert await decide(scene, run_id) == []
         assert await scene.status(run_id) is Status.CANCELLED
 
-    async def test_a_gated_run_ends_with_its_job(self, scene: Scene) -> None:
+    async def test_deleting_a_job_cancels_its_gated_runs(self, scene: Scene) -> None:
         await scene.job()
         [run_id] = await scene.create(a_run(is_gated=True))
 
@@ -208,7 +206,7 @@ class GateContract(Contract):
         assert await scene.status(run_id) is Status.CANCELLED
         assert await gated(scene) == []
 
-    async def test_a_declined_tick_gives_its_turn_to_the_next(self, scene: Scene) -> None:
+    async def test_a_declined_tick_releases_the_overlap_key(self, scene: Scene) -> None:
         first, _ = await a_gated_tick(scene)
         [second] = await scene.fire_after(MINUTE)
 
@@ -218,7 +216,7 @@ class GateContract(Contract):
         assert await scene.ready() == [second]
 
     @pytest.mark.parametrize("gate_first", [True, False])
-    async def test_a_tick_needs_its_turn_and_its_gate(self, scene: Scene, *, gate_first: bool) -> None:
+    async def test_a_tick_needs_the_overlap_key_and_its_gate(self, scene: Scene, *, gate_first: bool) -> None:
         first, _ = await a_gated_tick(scene)
         [second] = await scene.fire_after(MINUTE)
         await decide(scene, first)
@@ -236,7 +234,7 @@ class GateContract(Contract):
         assert await scene.ready() == [second]
 
     @pytest.mark.parametrize("delay", [0, MINUTE])
-    async def test_a_gated_run_wakes_the_gatekeeper(self, scene: Scene, delay: int) -> None:
+    async def test_a_gated_run_signals_the_gates(self, scene: Scene, delay: int) -> None:
         signal = scene.storage.signal(Topic.GATES)
         signal.clear()
 
@@ -247,7 +245,7 @@ class GateContract(Contract):
 
 
 async def a_gated_tick(scene: Scene) -> tuple[RunId, Instant]:
-    """The run of a tick whose job looks at another one, a little late, and the tick's moment."""
+    """Fire a tick of a gated job a little late. Return its run and its planned time."""
     await scene.job(gate={"depends_on": ["a"]})
     schedule = await scene.schedule(every(60, overlap=Overlap.QUEUE))
     [run_id] = await scene.fire_after(MINUTE + SECOND)

@@ -1,4 +1,4 @@
-"""Renaming a job that is in use: what a storage refuses."""
+"""The promises of a storage about renames of jobs that are in use."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,15 +13,24 @@ from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import JobInUse
 from foliot.ports.queries import RunFilter
 from foliot.testing.builders import REPORT, a_job_spec, a_run, succeeded
-from foliot.testing.conformance.storage.passages import ETL, a_part, an_opening, opened, settle, shown, stored, the_end
 from foliot.testing.conformance.storage.references import DIGEST, OTHER, deploy, job, looking_at, naming, version
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import (
+    ETL,
+    a_child,
+    an_opening,
+    final_settlement,
+    opened,
+    settle,
+    shown,
+    stored,
+)
 
 ELT = JobId("elt")
 
 
 async def refused(scene: Scene, renames: Mapping[JobId, JobId] | None = None) -> JobInUse:
-    """The error of a rename. Nothing has changed."""
+    """Return the error of a rename, and check that nothing has changed."""
     wanted = renames or {REPORT: DIGEST}
     ids = [*wanted, *wanted.values()]
     before = await scene.storage.definitions.get_jobs(ids)
@@ -37,12 +46,12 @@ async def rename(scene: Scene, renames: dict[JobId, JobId] | None = None) -> Non
 
 
 class JobUseContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     # -- open executions
 
     @pytest.mark.proves("D9")
-    async def test_a_job_in_the_jobs_of_an_open_execution_is_not_renamed(self, scene: Scene) -> None:
+    async def test_a_job_copied_by_an_open_execution_is_not_renamed(self, scene: Scene) -> None:
         await scene.job()
         execution = await opened(scene, jobs={REPORT: a_job_spec()})
         before = await shown(scene, execution.run_id)
@@ -56,25 +65,25 @@ class JobUseContract(Contract):
         assert f"foliot cancel {execution.run_id}" in error.hint
         assert await shown(scene, execution.run_id) == before
 
-    async def test_a_job_is_renamed_when_the_execution_that_names_it_has_ended(self, scene: Scene) -> None:
+    async def test_a_job_is_renamed_when_the_execution_that_uses_it_has_ended(self, scene: Scene) -> None:
         await scene.job()
         jobs = {REPORT: a_job_spec()}
         execution = await opened(scene, jobs=jobs)
         await refused(scene)
-        await settle(scene, the_end(execution))
+        await settle(scene, final_settlement(execution))
 
         await rename(scene)
 
         assert (await shown(scene, execution.run_id)).jobs == jobs
 
-    async def test_a_job_that_a_copied_gate_names_is_not_renamed(self, scene: Scene) -> None:
+    async def test_a_job_used_by_a_copied_gate_is_not_renamed(self, scene: Scene) -> None:
         await scene.job()
         await opened(scene, jobs={OTHER: a_job_spec(gate=looking_at(REPORT))})
 
         assert (await refused(scene)).job_id == REPORT
 
     @pytest.mark.parametrize("is_gate", [False, True], ids=["job", "gate"])
-    async def test_a_job_that_the_version_of_an_open_execution_names_is_not_renamed(
+    async def test_a_job_used_by_the_version_of_an_open_execution_is_not_renamed(
         self, scene: Scene, is_gate: bool
     ) -> None:
         await scene.job()
@@ -84,7 +93,7 @@ class JobUseContract(Contract):
 
         assert (await refused(scene)).job_id == REPORT
 
-    async def test_a_job_that_only_another_version_names_is_renamed(self, scene: Scene) -> None:
+    async def test_a_job_used_only_by_another_version_is_renamed(self, scene: Scene) -> None:
         await scene.job()
         await deploy(scene, naming(OTHER))
         await deploy(scene, naming(REPORT))
@@ -112,14 +121,14 @@ class JobUseContract(Contract):
         await rename(scene, {JobId("etl.other"): OTHER})
 
     @pytest.mark.proves("D7")
-    async def test_the_id_of_a_deleted_workflow_with_an_open_execution_is_not_given(self, scene: Scene) -> None:
+    async def test_the_id_of_a_deleted_workflow_with_an_open_execution_is_not_free(self, scene: Scene) -> None:
         await deploy(scene, naming(OTHER), ELT)
         execution = await opened(scene, a_run(job_id=ELT))
         await scene.storage.definitions.delete_workflows([ELT], at=scene.now)
         await deploy(scene, naming(OTHER))
 
         assert (await refused(scene, {ETL: ELT})).run_id == execution.run_id
-        await settle(scene, the_end(execution))
+        await settle(scene, final_settlement(execution))
         await rename(scene, {ETL: ELT})
         assert (await shown(scene, execution.run_id)).workflow_id.startswith("elt~")
 
@@ -130,7 +139,7 @@ class JobUseContract(Contract):
 
         await refused(scene, {OTHER: JobId("free"), REPORT: DIGEST})
 
-    async def test_a_rename_that_is_done_already_is_not_refused(self, scene: Scene) -> None:
+    async def test_a_rename_that_was_already_done_is_not_refused(self, scene: Scene) -> None:
         await scene.job(DIGEST)
         await opened(scene, jobs={DIGEST: a_job_spec(), REPORT: a_job_spec()})
 
@@ -140,7 +149,7 @@ class JobUseContract(Contract):
 
     @pytest.mark.proves("D9")
     @pytest.mark.parametrize("renames", [{REPORT: DIGEST}, {ETL: ELT}], ids=["named job", "workflow"])
-    async def test_a_job_is_not_renamed_while_a_run_of_a_workflow_that_names_it_is_leased(
+    async def test_a_job_is_not_renamed_while_a_run_of_a_workflow_that_uses_it_is_leased(
         self, scene: Scene, renames: dict[JobId, JobId]
     ) -> None:
         await scene.job()
@@ -170,7 +179,7 @@ class JobUseContract(Contract):
     # -- gates
 
     @pytest.mark.parametrize("renamed", [REPORT, JobId("gated")])
-    async def test_a_job_is_not_renamed_while_a_gate_that_names_it_waits(self, scene: Scene, renamed: JobId) -> None:
+    async def test_a_job_is_not_renamed_while_a_gate_that_uses_it_waits(self, scene: Scene, renamed: JobId) -> None:
         await scene.job()
         await scene.job("gated", gate=looking_at(REPORT))
         [run_id] = await scene.create(a_run(job_id=JobId("gated"), is_gated=True))
@@ -182,7 +191,7 @@ class JobUseContract(Contract):
         await scene.storage.admission.pass_gates([Passed(run_id, Decision(action=Action.RUN))], [], at=scene.now)
         await rename(scene, {renamed: DIGEST})
 
-    async def test_a_job_is_renamed_while_a_gate_that_names_another_waits(self, scene: Scene) -> None:
+    async def test_a_job_is_renamed_while_a_gate_that_uses_another_waits(self, scene: Scene) -> None:
         await scene.job()
         await scene.job("gated", gate=looking_at(OTHER))
         await scene.create(a_run(job_id=JobId("gated"), is_gated=True))
@@ -192,9 +201,7 @@ class JobUseContract(Contract):
     # -- at the same time
 
     @pytest.mark.proves("D9", "S8")
-    async def test_an_execution_opened_during_a_rename_names_jobs_that_exist(
-        self, scene: Scene, another: Another
-    ) -> None:
+    async def test_an_execution_opened_during_a_rename_uses_existing_jobs(self, scene: Scene, another: Another) -> None:
         await scene.job()
         await deploy(scene, naming(REPORT))
         other = Scene(await another(), scene.clock)
@@ -225,12 +232,12 @@ class JobUseContract(Contract):
 
 
 async def _pass(scene: Scene, claim: Claim) -> None:
-    """Open an execution, again where its workflow has changed; check that its job exists; end it."""
+    """Open an execution, again if its workflow has changed, check that its job exists, and end it."""
     while True:
         workflow = await job(scene)
         [step] = (await version(scene)).steps
         assert step.job is not None
-        part = a_part(claim.run_id, "s0", job_id=step.job, queue="parts")
+        part = a_child(claim.run_id, "s0", job_id=step.job, queue="parts")
         revision = workflow.revision
         copies = {step.job: a_job_spec()}
         opening = an_opening(claim, steps=("s0",), jobs=copies, runs={"s0": part}, revision=revision)
@@ -238,4 +245,4 @@ async def _pass(scene: Scene, claim: Claim) -> None:
             break
     execution = await shown(scene, claim.run_id)
     assert (await scene.storage.definitions.get_jobs(execution.jobs)).keys() == execution.jobs.keys()
-    assert await settle(scene, the_end(opening.tree, steps=("s0",))) == [claim.run_id]
+    assert await settle(scene, final_settlement(opening.tree, steps=("s0",))) == [claim.run_id]

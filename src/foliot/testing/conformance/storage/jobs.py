@@ -1,4 +1,4 @@
-"""Definitions: what a storage promises about jobs."""
+"""The promises of a storage about jobs."""
 
 import pytest
 
@@ -13,10 +13,10 @@ OTHER = JobId("other")
 
 
 class JobContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("R1-10", "R1-54")
-    async def test_a_job_comes_back_as_it_was_put(self, scene: Scene) -> None:
+    async def test_a_job_is_read_as_it_was_put(self, scene: Scene) -> None:
         spec = a_job_spec(spec={"command": "true"}, payload_template={"day": 1}, priority=5, timeout=1_000)
 
         [put] = await scene.storage.definitions.put_jobs([(REPORT, spec)], at=scene.now)
@@ -26,7 +26,7 @@ class JobContract(Contract):
         assert put.created_at == put.updated_at == scene.now
         assert await scene.storage.definitions.get_jobs([REPORT]) == {REPORT: put}
 
-    async def test_of_two_definitions_of_a_job_in_one_call_the_last_counts(self, scene: Scene) -> None:
+    async def test_the_last_of_two_definitions_of_a_job_in_one_call_is_stored(self, scene: Scene) -> None:
         given = [(REPORT, a_job_spec(priority=5)), (REPORT, a_job_spec(priority=6))]
 
         first, last = await scene.storage.definitions.put_jobs(given, at=scene.now)
@@ -36,7 +36,7 @@ class JobContract(Contract):
         assert await scene.storage.definitions.put_jobs(given, at=scene.now) == [last, last]
 
     @pytest.mark.proves("R1-11")
-    async def test_putting_what_is_there_changes_nothing(self, scene: Scene) -> None:
+    async def test_putting_an_equal_definition_changes_nothing(self, scene: Scene) -> None:
         before = await scene.job(priority=5)
         scene.clock.advance(MINUTE)
 
@@ -64,7 +64,7 @@ class JobContract(Contract):
 
         assert await scene.storage.definitions.get_jobs([REPORT]) == {REPORT: before}
 
-    async def test_several_jobs_are_put_at_once_and_come_back_in_order(self, scene: Scene) -> None:
+    async def test_several_jobs_are_put_in_one_call_and_returned_in_order(self, scene: Scene) -> None:
         wanted = [(JobId(name), a_job_spec(name=name)) for name in ("c", "a", "b")]
 
         put = await scene.storage.definitions.put_jobs(wanted, at=scene.now)
@@ -88,7 +88,7 @@ class JobContract(Contract):
         assert [job.id for job in first] == ["a", "b", "c"]
         assert [job.id for job in second] == ["d"]
 
-    async def test_deleting_tells_which_jobs_existed(self, scene: Scene) -> None:
+    async def test_deleting_jobs_returns_those_that_existed(self, scene: Scene) -> None:
         await scene.job()
 
         assert await scene.storage.definitions.delete_jobs([REPORT, OTHER], at=scene.now) == [REPORT]
@@ -103,7 +103,7 @@ class JobContract(Contract):
 
         assert await scene.storage.definitions.get_schedules([mine.id, others.id]) == {others.id: others}
 
-    async def test_deleting_a_job_cancels_what_has_not_started(self, scene: Scene) -> None:
+    async def test_deleting_a_job_cancels_runs_that_have_not_started(self, scene: Scene) -> None:
         await scene.job()
         waiting, later = await scene.create(a_run(), a_run(due_at=scene.after(MINUTE)))
         [foreign] = await scene.create(a_run(job_id=OTHER))
@@ -114,7 +114,7 @@ class JobContract(Contract):
         assert [claim.run_id for claim in await scene.claim()] == [foreign]
 
     @pytest.mark.parametrize("capacity", [None, 2], ids=["unlimited", "limited"])
-    async def test_deleting_a_job_keeps_its_history_and_what_runs(self, scene: Scene, capacity: int | None) -> None:
+    async def test_deleting_a_job_keeps_its_history_and_running_runs(self, scene: Scene, capacity: int | None) -> None:
         await scene.job()
         done, running = [await scene.start(a_run(max_concurrent=capacity)) for _ in range(2)]
         await scene.finish(succeeded(done))
@@ -124,7 +124,7 @@ class JobContract(Contract):
         assert await scene.statuses(done.run_id, running.run_id) == [Status.SUCCESS, Status.RUNNING]
         assert await scene.finish(succeeded(running)) == []
 
-    async def test_a_job_of_a_deleted_name_starts_anew(self, scene: Scene) -> None:
+    async def test_a_job_with_the_id_of_a_deleted_one_is_new(self, scene: Scene) -> None:
         await scene.job()
         await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)
         scene.clock.advance(MINUTE)
@@ -133,8 +133,8 @@ class JobContract(Contract):
 
         assert again.created_at == scene.now
 
-    async def test_a_job_of_a_deleted_name_has_a_revision_that_the_former_never_had(self, scene: Scene) -> None:
-        """Workers keep definitions by id and revision: they must not take the new one for the old one."""
+    async def test_a_job_with_the_id_of_a_deleted_one_has_an_unused_revision(self, scene: Scene) -> None:
+        """Workers cache definitions by id and revision: they must not confuse the new job with the old one."""
         await scene.job(priority=1)
         former = await scene.job(priority=2)
         await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)

@@ -1,4 +1,4 @@
-"""Reading what was decided: what a storage promises about ticks and ledgers."""
+"""The promises of a storage about reading ticks and ledgers."""
 
 import pytest
 from msgspec.structs import replace
@@ -16,10 +16,10 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
 class LedgerContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("R4-24", "R4-56")
-    async def test_ticks_come_back_as_they_were_settled(self, scene: Scene) -> None:
+    async def test_ticks_are_read_as_they_were_committed(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, catchup=Catchup.ONCE))
         scene.clock.advance(10 * MINUTE + 30 * SECOND)
         [firing] = await scene.decide()
@@ -29,7 +29,7 @@ class LedgerContract(Contract):
         assert {tick.outcome for tick in firing.ticks} == {TickOutcome.COALESCED, TickOutcome.RAN}
         assert await scene.ticks(schedule.uid) == firing.ticks
 
-    async def test_ticks_are_read_in_order_after_one_moment_and_up_to_another(self, scene: Scene) -> None:
+    async def test_ticks_are_read_in_order_from_a_half_open_range(self, scene: Scene) -> None:
         uid, moments = await six_ticks(scene)
 
         read = await scene.storage.queries.ticks(uid, after=moments[1], until=moments[4], limit=100)
@@ -44,7 +44,7 @@ class LedgerContract(Contract):
 
         assert [tick.scheduled_for for tick in (*page, *rest)] == moments
 
-    async def test_keys_are_read_page_by_page_and_a_range_has_none(self, scene: Scene) -> None:
+    async def test_tick_keys_are_read_page_by_page_without_ranges(self, scene: Scene) -> None:
         uid, _ = await a_range(scene)
         for _ in range(3):
             await scene.fire_after(MINUTE)
@@ -59,8 +59,8 @@ class LedgerContract(Contract):
         assert [*page, *rest, *none] == [(moment, tick_key(name, moment)) for moment in moments]
 
     @pytest.mark.proves("T4")
-    async def test_a_run_that_two_rows_name_is_found(self, storage: Storage, clock: VirtualClock) -> None:
-        scene = Scene(storage, clock)  # one that does not ask whether all is well in the end
+    async def test_a_run_in_two_ledger_rows_is_found(self, storage: Storage, clock: VirtualClock) -> None:
+        scene = Scene(storage, clock)  # without the final check of invariants
         schedule = await scene.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
         scene.clock.advance(4 * MINUTE + 30 * SECOND)
         [firing] = await scene.decide()
@@ -74,7 +74,7 @@ class LedgerContract(Contract):
         assert await shared(schedule.uid, after=first.scheduled_for) == []
         assert await shared(ScheduleUid("other"), after=Instant(0)) == []
 
-    async def test_a_range_is_found_by_its_first_moment(self, scene: Scene) -> None:
+    async def test_a_range_is_found_by_its_first_tick(self, scene: Scene) -> None:
         uid, first = await a_range(scene)
 
         found = await scene.storage.queries.ticks(uid, after=Instant(first - 1), until=first, limit=9)
@@ -82,7 +82,7 @@ class LedgerContract(Contract):
         assert [(tick.scheduled_for, tick.count) for tick in found] == [(first, 10)]
 
     @pytest.mark.proves("T5")
-    async def test_a_range_is_found_by_every_moment_up_to_its_last(self, scene: Scene) -> None:
+    async def test_a_range_is_found_by_every_tick_in_it(self, scene: Scene) -> None:
         uid, first = await a_range(scene)
         last = later(first, 9 * MINUTE)
         await scene.fire_after(MINUTE)
@@ -95,7 +95,7 @@ class LedgerContract(Contract):
         assert [tick.scheduled_for for tick in ninth] == [first]
         assert [tick.scheduled_for for tick in beyond] == [later(last, MINUTE)]
 
-    async def test_a_range_that_reaches_in_counts_for_the_limit(self, scene: Scene) -> None:
+    async def test_a_range_that_began_earlier_counts_towards_the_limit(self, scene: Scene) -> None:
         uid, first = await a_range(scene)
         await scene.fire_after(MINUTE)
 
@@ -103,19 +103,19 @@ class LedgerContract(Contract):
 
         assert [tick.scheduled_for for tick in page] == [first]
 
-    async def test_reading_on_after_a_range_does_not_repeat_it(self, scene: Scene) -> None:
+    async def test_the_page_after_a_range_does_not_repeat_it(self, scene: Scene) -> None:
         uid, first = await a_range(scene)
 
         assert await scene.storage.queries.ticks(uid, after=first, until=LATEST, limit=9) == []
 
-    async def test_no_row_touches_an_empty_stretch(self, scene: Scene) -> None:
+    async def test_no_row_is_read_from_a_period_without_ticks(self, scene: Scene) -> None:
         uid, first = await a_range(scene)
         inside = later(first, MINUTE)
 
         assert await scene.storage.queries.ticks(uid, after=inside, until=inside, limit=9) == []
 
     @pytest.mark.proves("R4-56")
-    async def test_the_newest_ticks_come_first(self, scene: Scene) -> None:
+    async def test_ticks_of_a_schedule_page_are_newest_first(self, scene: Scene) -> None:
         _, moments = await six_ticks(scene)
 
         latest = [seen.record for seen in await scene.latest_ticks(2)]
@@ -123,7 +123,7 @@ class LedgerContract(Contract):
         assert [tick.scheduled_for for tick in latest] == [moments[5], moments[4]]
 
     @pytest.mark.proves("R4-24")
-    async def test_the_newest_ticks_come_with_their_keys_and_when_they_were_decided(self, scene: Scene) -> None:
+    async def test_ticks_of_a_schedule_page_have_keys_and_decision_times(self, scene: Scene) -> None:
         uid, moments = await six_ticks(scene)
         keys = dict(await scene.storage.queries.tick_keys(uid, after=Instant(0), until=LATEST, limit=9))
 
@@ -131,7 +131,7 @@ class LedgerContract(Contract):
 
         assert (seen.key, seen.decided_at) == (keys[moments[5]], scene.clock.now())
 
-    async def test_a_stranger_has_no_ticks(self, scene: Scene) -> None:
+    async def test_a_missing_schedule_has_no_ticks(self, scene: Scene) -> None:
         stranger = ScheduleUid("stranger")
 
         assert await scene.ticks(stranger) == []
@@ -145,7 +145,7 @@ class LedgerContract(Contract):
 
         assert [ledger.schedule.uid for ledger in (*first, *second)] == uids
 
-    async def test_ledgers_of_named_schedules_are_read(self, scene: Scene) -> None:
+    async def test_ledgers_are_read_by_schedule_id(self, scene: Scene) -> None:
         for name in ("a", "b", "c"):
             await scene.schedule(every(60), schedule_id=name)
 
@@ -154,7 +154,7 @@ class LedgerContract(Contract):
         assert [ledger.schedule.id for ledger in ledgers] == ["b"]
         assert await scene.storage.queries.ledgers(ids=[]) == []
 
-    async def test_of_an_id_that_was_given_twice_the_living_schedule_is_shown(self, scene: Scene) -> None:
+    async def test_an_id_that_was_used_twice_shows_the_current_schedule(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
         assert await scene.storage.queries.schedule(NIGHTLY) is None
@@ -167,7 +167,7 @@ class LedgerContract(Contract):
         [ledger] = (await scene.storage.queries.ledgers())[1:]
         assert (ledger.schedule, ledger.deleted_at) == (living, None)
 
-    async def test_a_ledger_shows_its_schedule_as_it_is(self, scene: Scene) -> None:
+    async def test_a_ledger_has_its_schedule_as_stored(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await scene.fire_after(MINUTE)
 
@@ -177,7 +177,7 @@ class LedgerContract(Contract):
         assert ledger.deleted_at is None
 
     @pytest.mark.proves("T2", "T3", "T5", "T11", "T15")
-    async def test_a_ledger_with_edits_pauses_and_downtimes_holds_exactly_what_was_planned(self, scene: Scene) -> None:
+    async def test_a_ledger_with_edits_pauses_and_downtime_has_exactly_the_planned_ticks(self, scene: Scene) -> None:
         await scene.schedule(every(60, catchup=Catchup.ONCE, overlap=Overlap.ALLOW))
         await scene.fire_after(10 * MINUTE + 30 * SECOND)
         await scene.pause(paused=True)
@@ -196,7 +196,7 @@ class LedgerContract(Contract):
 
 
 async def a_range(scene: Scene) -> tuple[ScheduleUid, Instant]:
-    """One row for ten moments, a minute apart, and the first of them."""
+    """Store one row for ten ticks, a minute apart. Return it and the first planned time."""
     schedule = await scene.schedule(every(60))
     await scene.fire_after(10 * MINUTE + 30 * SECOND)
     return schedule.uid, later(schedule.created_at, MINUTE)

@@ -1,4 +1,4 @@
-"""What runs print: what a storage promises about logs."""
+"""The promises of a storage about logs."""
 
 import pytest
 from msgspec.structs import replace
@@ -9,10 +9,10 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
 class LogContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("E4")
-    async def test_chunks_come_back_as_they_were_printed(self, scene: Scene) -> None:
+    async def test_log_chunks_are_read_as_they_were_written(self, scene: Scene) -> None:
         claim = await scene.start()
         chunks = [
             a_chunk(claim, 0, bytes(range(256))),
@@ -23,7 +23,7 @@ class LogContract(Contract):
         assert await scene.storage.work.append_log(chunks) == []
         assert await scene.storage.queries.read_log(claim.run_id) == chunks
 
-    async def test_chunks_come_in_order_however_they_were_saved(self, scene: Scene) -> None:
+    async def test_log_chunks_are_read_in_order_however_they_were_saved(self, scene: Scene) -> None:
         claim = await scene.start()
 
         await scene.storage.work.append_log([a_chunk(claim, 10), a_chunk(claim, 2)])
@@ -32,7 +32,7 @@ class LogContract(Contract):
         assert [chunk.seq for chunk in await scene.storage.queries.read_log(claim.run_id)] == [1, 2, 10]
 
     @pytest.mark.proves("M4")
-    async def test_saving_a_chunk_twice_is_saving_it_once(self, scene: Scene) -> None:
+    async def test_saving_a_log_chunk_twice_is_a_no_op(self, scene: Scene) -> None:
         claim = await scene.start()
         chunk = a_chunk(claim)
         await scene.storage.work.append_log([chunk])
@@ -41,7 +41,7 @@ class LogContract(Contract):
         assert len(await scene.storage.queries.read_log(claim.run_id)) == 2
 
     @pytest.mark.proves("L2", "S10")
-    async def test_a_former_holder_cannot_print_any_more(self, scene: Scene) -> None:
+    async def test_a_former_lease_holder_cannot_append_to_the_log(self, scene: Scene) -> None:
         former = await scene.start()
         await scene.finish(given_back(former))
         [current] = await scene.claim()
@@ -52,7 +52,7 @@ class LogContract(Contract):
         assert [chunk.data for chunk in await scene.storage.queries.read_log(former.run_id)] == [b"new"]
 
     @pytest.mark.proves("L2")
-    async def test_a_run_that_is_over_prints_no_more(self, scene: Scene) -> None:
+    async def test_the_log_of_an_ended_run_takes_no_chunks(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(succeeded(claim))
 
@@ -60,7 +60,7 @@ class LogContract(Contract):
         assert await scene.storage.queries.read_log(claim.run_id) == []
 
     @pytest.mark.proves("L2")
-    async def test_a_token_prints_only_about_its_own_run(self, scene: Scene) -> None:
+    async def test_a_token_cannot_append_to_the_log_of_another_run(self, scene: Scene) -> None:
         mine, other = await scene.start(), await scene.start()
         forged = a_chunk(mine)._replace(run_id=other.run_id)
 
@@ -68,7 +68,7 @@ class LogContract(Contract):
         assert await scene.storage.queries.read_log(other.run_id) == []
 
     @pytest.mark.proves("L2")
-    async def test_nor_does_it_in_the_company_of_what_it_may_print(self, scene: Scene) -> None:
+    async def test_a_mixed_batch_saves_only_chunks_of_the_tokens_own_run(self, scene: Scene) -> None:
         mine, other = await scene.start(), await scene.start()
         printed, forged = a_chunk(other), a_chunk(mine, seq=1)._replace(token=other.token)
 
@@ -76,7 +76,7 @@ class LogContract(Contract):
         assert await scene.storage.queries.read_log(mine.run_id) == []
         assert await scene.storage.queries.read_log(other.run_id) == [printed]
 
-    async def test_a_stale_token_comes_back_once_however_many_chunks_it_has(self, scene: Scene) -> None:
+    async def test_a_stale_log_token_is_returned_once_for_many_chunks(self, scene: Scene) -> None:
         claim = await scene.start()
         stale = replace(claim, token=Token(claim.token + 1_000))
 
@@ -85,7 +85,7 @@ class LogContract(Contract):
         assert told == [stale.token]
 
     @pytest.mark.proves("S10")
-    async def test_attempts_are_read_one_after_the_other_and_never_mixed(self, scene: Scene) -> None:
+    async def test_logs_of_attempts_are_read_in_sequence(self, scene: Scene) -> None:
         first = await scene.start()
         await scene.storage.work.append_log([a_chunk(first, 0, b"a"), a_chunk(first, 1, b"b")])
         await scene.finish(to_retry(first))
@@ -100,7 +100,7 @@ class LogContract(Contract):
             (second.token, b"c"),
         ]
 
-    async def test_reading_goes_on_after_the_last_chunk_that_was_seen(self, scene: Scene) -> None:
+    async def test_a_log_is_read_on_from_a_given_chunk(self, scene: Scene) -> None:
         first = await scene.start()
         await scene.storage.work.append_log([a_chunk(first, seq) for seq in range(3)])
         await scene.finish(to_retry(first))
@@ -121,5 +121,5 @@ class LogContract(Contract):
         assert [chunk.data for chunk in await scene.storage.queries.read_log(two.run_id)] == [b"two"]
         assert await scene.storage.queries.read_log(a_run_id()) == []
 
-    async def test_nothing_printed_is_nothing_saved(self, scene: Scene) -> None:
+    async def test_appending_no_chunks_is_a_no_op(self, scene: Scene) -> None:
         assert await scene.storage.work.append_log([]) == []

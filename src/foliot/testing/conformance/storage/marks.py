@@ -1,4 +1,4 @@
-"""Success by hand: what a storage promises about mark."""
+"""The promises of a storage about marking runs as successes."""
 
 import asyncio
 
@@ -21,10 +21,10 @@ async def mark(scene: Scene, run_id: RunId, stand_in: RunId | None = None) -> Ma
 
 
 class MarkContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("S1")
-    async def test_a_run_that_has_not_started_is_a_success_at_once(self, scene: Scene) -> None:
+    async def test_marking_a_waiting_run_makes_it_a_success(self, scene: Scene) -> None:
         queued, later = await scene.create(a_run(), a_run(due_at=scene.after(MINUTE)))
 
         assert await mark(scene, queued) == Marked(MarkAnswer.MARKED, queued)
@@ -37,7 +37,7 @@ class MarkContract(Contract):
         assert await scene.release() == (0, None)
         assert await scene.claim() == []
 
-    async def test_a_run_between_two_attempts_is_a_success_and_keeps_its_record(self, scene: Scene) -> None:
+    async def test_marking_a_run_between_attempts_keeps_its_record(self, scene: Scene) -> None:
         claim = await scene.start(a_run(retry_delay=MINUTE))
         await scene.finish(to_retry(claim, "no answer"))
 
@@ -48,7 +48,7 @@ class MarkContract(Contract):
         [record] = await scene.storage.queries.attempts(claim.run_id)
         assert (record.status, record.error) == (Status.FAILED, "no answer")
 
-    async def test_a_run_that_ended_otherwise_gets_one_that_stands_for_it(self, scene: Scene) -> None:
+    async def test_marking_a_failed_run_creates_a_substitute(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(payload=b'{"a":1}', overrides=b'{"priority":7}', priority=7))
         [claim] = await scene.claim()
         await scene.finish(failed(claim))
@@ -67,13 +67,13 @@ class MarkContract(Contract):
         assert await scene.storage.queries.overrides(stand_in) == b'{"priority":7}'
         assert await scene.claim() == []
 
-    async def test_a_cancelled_run_gets_one_too(self, scene: Scene) -> None:
+    async def test_marking_a_cancelled_run_creates_a_substitute(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run())
         await scene.cancel(run_id)
 
         assert (await mark(scene, run_id)).answer is MarkAnswer.RECORDED
 
-    async def test_marking_twice_is_marking_once(self, scene: Scene) -> None:
+    async def test_marking_a_run_twice_is_a_no_op(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(failed(claim))
         first = await mark(scene, claim.run_id)
@@ -83,7 +83,7 @@ class MarkContract(Contract):
         assert second == Marked(MarkAnswer.SUCCESS, first.run_id)
         assert await mark(scene, first.run_id) == Marked(MarkAnswer.SUCCESS, first.run_id)
 
-    async def test_two_who_mark_one_run_at_once_get_one_run(self, scene: Scene, another: Another) -> None:
+    async def test_two_concurrent_marks_of_a_run_create_one_substitute(self, scene: Scene, another: Another) -> None:
         storages = [scene.storage, await another()]
         for _ in range(10):
             claim = await scene.start()
@@ -97,7 +97,7 @@ class MarkContract(Contract):
             assert sorted(one.answer for one in marked) == [MarkAnswer.RECORDED, MarkAnswer.SUCCESS]
             assert len({one.run_id for one in marked}) == 1
 
-    async def test_a_running_run_is_left_alone(self, scene: Scene) -> None:
+    async def test_marking_a_running_run_changes_nothing(self, scene: Scene) -> None:
         claim, asked = await scene.start(), await scene.start()
         await scene.cancel(asked.run_id)
 
@@ -107,7 +107,7 @@ class MarkContract(Contract):
         assert await scene.statuses(claim.run_id, asked.run_id) == [Status.RUNNING, Status.CANCELLING]
         assert await scene.finish(succeeded(claim)) == []
 
-    async def test_a_success_is_left_alone(self, scene: Scene) -> None:
+    async def test_marking_a_success_changes_nothing(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(succeeded(claim))
         before = await scene.run(claim.run_id)
@@ -115,7 +115,7 @@ class MarkContract(Contract):
         assert await mark(scene, claim.run_id) == Marked(MarkAnswer.SUCCESS, claim.run_id)
         assert await scene.run(claim.run_id) == before
 
-    async def test_a_batch_is_answered_run_by_run(self, scene: Scene) -> None:
+    async def test_marking_a_batch_returns_a_result_for_each_run(self, scene: Scene) -> None:
         running, nobody = await scene.start(), a_run_id()
         [queued] = await scene.create(a_run())
 
@@ -130,14 +130,14 @@ class MarkContract(Contract):
         }
         assert await scene.storage.orders.mark({}, at=scene.now) == {}
 
-    async def test_its_place_is_given_to_the_next(self, scene: Scene) -> None:
+    async def test_a_marked_run_releases_its_place(self, scene: Scene) -> None:
         first, second = await scene.create(a_run(max_concurrent=1), a_run(max_concurrent=1))
 
         await mark(scene, first)
 
         assert [claim.run_id for claim in await scene.claim()] == [second]
 
-    async def test_the_schedule_of_a_marked_run_goes_on(self, scene: Scene) -> None:
+    async def test_marking_a_run_releases_the_overlap_key_of_its_schedule(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
         [first] = await scene.fire_after(MINUTE)
         [second] = await scene.fire_after(MINUTE)
@@ -148,7 +148,7 @@ class MarkContract(Contract):
         assert await scene.ready() == [second]
 
     @pytest.mark.proves("S4")
-    async def test_a_mark_is_told_as_the_end_of_a_run(self, scene: Scene) -> None:
+    async def test_a_mark_writes_an_end_event(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(failed(claim))
         [queued] = await scene.create(a_run())

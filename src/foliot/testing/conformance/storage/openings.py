@@ -1,4 +1,4 @@
-"""Executions of workflows begin: what a storage promises about opening them."""
+"""The promises of a storage about opening executions."""
 
 import pytest
 
@@ -19,25 +19,25 @@ from foliot.testing.builders import (
     given_back,
     lost,
 )
-from foliot.testing.conformance.storage.passages import (
+from foliot.testing.conformance.storage.scene import Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import (
     ETL,
-    a_part,
+    a_child,
+    all_notes,
     an_opening,
-    begun,
-    noted,
+    child_of,
+    claim_child,
+    final_settlement,
     opened,
-    part_of,
     settle,
     shown,
     stored,
-    the_end,
     unsettled,
 )
-from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
 class OpenContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("L1")
     async def test_an_open_execution_runs_without_a_worker(self, scene: Scene) -> None:
@@ -54,7 +54,7 @@ class OpenContract(Contract):
         scene.clock.advance(2 * LEASE)
         assert await scene.storage.upkeep.expired_leases(10, at=scene.now) == []
 
-    async def test_what_it_begins_with_is_kept(self, scene: Scene) -> None:
+    async def test_an_opened_execution_is_stored_with_its_start_values(self, scene: Scene) -> None:
         jobs = {JobId("report"): a_job_spec(priority=3)}
         deadline = scene.after(MINUTE)
 
@@ -67,10 +67,10 @@ class OpenContract(Contract):
         assert await scene.items(EventKind.EXECUTIONS_OPENED) == [[execution.run_id, ETL, 7]]
 
     @pytest.mark.proves("R2-45", "D9")
-    async def test_the_runs_of_its_first_steps_know_where_they_belong(self, scene: Scene) -> None:
+    async def test_the_runs_of_first_steps_have_their_parent_and_step(self, scene: Scene) -> None:
         execution = await opened(scene)
 
-        claim = await begun(scene, execution)
+        claim = await claim_child(scene, execution)
 
         assert (claim.parent_id, claim.child_key) == (execution.run_id, "extract")
         run = await scene.run(claim.run_id)
@@ -79,19 +79,19 @@ class OpenContract(Contract):
         parent = await scene.run(execution.run_id)
         assert (parent.parent_id, parent.root_id, parent.child_key) == (None, None, None)
 
-    async def test_a_lost_part_still_knows_where_it_belongs(self, scene: Scene) -> None:
+    async def test_a_lost_child_keeps_its_parent_and_step(self, scene: Scene) -> None:
         execution = await opened(scene)
         worker = await scene.worker()
-        [claim] = await scene.claim(worker=worker, only=[await part_of(scene, execution)])
+        [claim] = await scene.claim(worker=worker, only=[await child_of(scene, execution)])
         scene.clock.advance(2 * LEASE)
 
         await scene.finish(lost(claim))
 
-        again = await begun(scene, execution)
+        again = await claim_child(scene, execution)
         assert (again.parent_id, again.child_key, again.lost) == (execution.run_id, "extract", 1)
 
     @pytest.mark.proves("L2", "L5")
-    async def test_a_stale_token_begins_nothing(self, scene: Scene) -> None:
+    async def test_a_stale_token_opens_no_execution(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
         await scene.finish(given_back(claim))
         opening = an_opening(claim)
@@ -103,7 +103,7 @@ class OpenContract(Contract):
         assert await scene.status(claim.run_id) is Status.QUEUED
 
     @pytest.mark.proves("L2")
-    async def test_a_token_of_another_run_begins_nothing(self, scene: Scene) -> None:
+    async def test_a_token_of_another_run_opens_no_execution(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
         other = a_claim(token=claim.token, job_id=ETL)
 
@@ -113,7 +113,7 @@ class OpenContract(Contract):
         assert await scene.storage.queries.active_executions() == []
 
     @pytest.mark.proves("D6")
-    async def test_opening_twice_is_opening_once(self, scene: Scene) -> None:
+    async def test_opening_an_execution_twice_is_a_no_op(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
         opening = an_opening(claim)
 
@@ -123,11 +123,11 @@ class OpenContract(Contract):
         assert len(await scene.items(EventKind.EXECUTIONS_OPENED)) == 1
         assert len(await scene.storage.queries.page_runs(RunFilter(root_id=claim.run_id))) == 1
 
-    async def test_one_that_cannot_be_stored_ends_its_run_and_no_other(self, scene: Scene) -> None:
+    async def test_an_unstorable_opening_fails_only_its_own_run(self, scene: Scene) -> None:
         [taken] = await scene.create(a_run())
         good, bad = await scene.start(a_run(job_id=ETL)), await scene.start(a_run(job_id=ETL))
         openings = [
-            an_opening(bad, runs={"extract": a_part(bad.run_id, "extract", id=taken)}),
+            an_opening(bad, runs={"extract": a_child(bad.run_id, "extract", id=taken)}),
             an_opening(good),
         ]
 
@@ -138,7 +138,7 @@ class OpenContract(Contract):
         assert await scene.status(good.run_id) is Status.RUNNING
         assert list(await scene.storage.queries.get_executions([good.run_id, bad.run_id])) == [good.run_id]
 
-    async def test_a_cancel_that_came_before_is_not_forgotten(self, scene: Scene) -> None:
+    async def test_a_cancellation_before_the_opening_is_kept(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
         await scene.cancel(claim.run_id)
         asked_at = scene.now
@@ -151,7 +151,7 @@ class OpenContract(Contract):
         assert (one.tree.cancel_at, list(one.notes.items)) == (asked_at, [Note(claim.run_id)])
 
     @pytest.mark.proves("D5")
-    async def test_one_whose_steps_are_all_resolved_ends_at_once(self, scene: Scene) -> None:
+    async def test_an_execution_opened_with_all_steps_resolved_ends_immediately(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
         ended = Ended(Status.SKIPPED)
 
@@ -162,19 +162,19 @@ class OpenContract(Contract):
         assert await scene.items(EventKind.EXECUTIONS_ENDED) == [[claim.run_id, ETL, Status.SKIPPED]]
         assert await scene.storage.queries.active_executions() == []
 
-    async def test_a_place_is_kept_until_the_execution_ends(self, scene: Scene) -> None:
+    async def test_an_execution_holds_its_places_until_it_ends(self, scene: Scene) -> None:
         execution = await opened(scene, a_run(job_id=ETL, max_concurrent=1))
         [waiting] = await scene.create(a_run(job_id=ETL, max_concurrent=1))
         await scene.storage.admission.admit(100, at=scene.now)
         assert await scene.status(waiting) is Status.QUEUED
         assert waiting not in await scene.ready()
 
-        await settle(scene, the_end(execution))
+        await settle(scene, final_settlement(execution))
 
         assert waiting in await scene.ready()
 
     @pytest.mark.proves("T10")
-    async def test_a_tick_waits_for_the_execution_of_the_one_before(self, scene: Scene) -> None:
+    async def test_a_tick_waits_for_the_execution_of_the_previous_tick(self, scene: Scene) -> None:
         await scene.job(ETL)
         await scene.schedule(every(60, overlap=Overlap.QUEUE, job_id=ETL))
         [first] = await scene.fire_after(MINUTE)
@@ -184,11 +184,11 @@ class OpenContract(Contract):
         assert (await shown(scene, first)).tick == claim.tick
         assert second not in await scene.ready()
 
-        await settle(scene, the_end(await stored(scene, first)))
+        await settle(scene, final_settlement(await stored(scene, first)))
 
         assert second in await scene.ready()
 
-    async def test_a_tick_that_cancels_what_runs_asks_the_execution_to_end(self, scene: Scene) -> None:
+    async def test_a_tick_with_cancel_running_requests_the_end_of_the_execution(self, scene: Scene) -> None:
         await scene.job(ETL)
         await scene.schedule(every(60, overlap=Overlap.CANCEL_RUNNING, job_id=ETL))
         [first] = await scene.fire_after(MINUTE)
@@ -198,4 +198,4 @@ class OpenContract(Contract):
         await scene.fire_after(MINUTE)
 
         assert await scene.status(first) is Status.CANCELLING
-        assert await noted(scene) == [(None, None)]
+        assert await all_notes(scene) == [(None, None)]

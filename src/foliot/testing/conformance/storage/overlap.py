@@ -1,4 +1,4 @@
-"""Ticks that meet a run still under way: what a storage promises about the overlap key."""
+"""The promises of a storage about the overlap key of schedules."""
 
 import pytest
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
 class OverlapContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("R4-37", "T10")
     async def test_with_allow_every_tick_runs(self, scene: Scene) -> None:
@@ -44,7 +44,9 @@ class OverlapContract(Contract):
 
     @pytest.mark.proves("R4-64")
     @pytest.mark.parametrize("max_concurrent", [None, 5])
-    async def test_a_run_is_in_flight_until_it_is_terminal(self, scene: Scene, max_concurrent: int | None) -> None:
+    async def test_a_run_counts_for_overlap_until_it_is_terminal(
+        self, scene: Scene, max_concurrent: int | None
+    ) -> None:
         await scene.job(max_concurrent=max_concurrent, retry=retries_after(MINUTE))
         await scene.schedule(every(60, overlap=Overlap.SKIP))
         await scene.fire_after(MINUTE)
@@ -59,14 +61,14 @@ class OverlapContract(Contract):
         assert await in_flight(scene) == 0
 
     @pytest.mark.proves("S11")
-    async def test_a_run_that_no_tick_made_is_not_in_flight(self, scene: Scene) -> None:
+    async def test_a_run_without_a_tick_does_not_count_for_overlap(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.SKIP))
         await scene.start()
 
         assert len(await scene.fire_after(MINUTE)) == 1
 
     @pytest.mark.proves("R4-39", "T10")
-    async def test_with_queue_ticks_wait_and_are_served_one_by_one_in_planned_order(self, scene: Scene) -> None:
+    async def test_with_queue_ticks_run_one_at_a_time_in_planned_order(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
         runs = [run_id for _ in range(4) for run_id in await scene.fire_after(MINUTE)]
         served = []
@@ -78,7 +80,7 @@ class OverlapContract(Contract):
         assert served == [[run_id] for run_id in runs]
 
     @pytest.mark.proves("R4-39", "T10")
-    async def test_a_waiting_tick_is_queued_and_not_offered(self, scene: Scene) -> None:
+    async def test_a_tick_that_waits_for_overlap_is_queued_and_not_ready(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
         [first] = await scene.fire_after(MINUTE)
         [second] = await scene.fire_after(MINUTE)
@@ -88,7 +90,7 @@ class OverlapContract(Contract):
 
     @pytest.mark.proves("T10")
     @pytest.mark.parametrize("max_concurrent", [None, 5])
-    async def test_a_waiting_tick_waits_through_retries_and_returns(
+    async def test_a_tick_waits_until_retries_of_the_previous_run_have_ended(
         self, scene: Scene, max_concurrent: int | None
     ) -> None:
         await scene.job(max_concurrent=max_concurrent)
@@ -105,7 +107,7 @@ class OverlapContract(Contract):
 
     @pytest.mark.proves("T7", "T10")
     @pytest.mark.parametrize("is_due", [True, False], ids=["due", "for later"])
-    async def test_a_turn_that_comes_before_a_run_was_released_starts_it_once(
+    async def test_a_run_that_gets_the_overlap_key_before_it_is_due_starts_once(
         self, scene: Scene, *, is_due: bool
     ) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
@@ -125,7 +127,7 @@ class OverlapContract(Contract):
         assert [claim.run_id for claim in await scene.claim()] == [run.id]
         assert await scene.release() == (0, None)
 
-    async def test_cancelling_the_run_in_flight_lets_the_next_one_start(self, scene: Scene) -> None:
+    async def test_cancelling_the_running_tick_starts_the_next(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
         [first] = await scene.fire_after(MINUTE)
         [second] = await scene.fire_after(MINUTE)
@@ -134,7 +136,7 @@ class OverlapContract(Contract):
 
         assert await scene.ready() == [second]
 
-    async def test_a_cancelled_waiting_tick_is_passed_over(self, scene: Scene) -> None:
+    async def test_a_cancelled_waiting_tick_is_skipped_in_the_queue(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
         first, second, third = [run_id for _ in range(3) for run_id in await scene.fire_after(MINUTE)]
 
@@ -144,7 +146,7 @@ class OverlapContract(Contract):
 
         assert await scene.ready() == [third]
 
-    async def test_a_waiting_tick_takes_no_place_of_a_limit(self, scene: Scene) -> None:
+    async def test_a_tick_that_waits_for_overlap_takes_no_place(self, scene: Scene) -> None:
         await scene.job(max_concurrent=2)
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
         await scene.fire_after(MINUTE)
@@ -156,7 +158,7 @@ class OverlapContract(Contract):
         assert await scene.ready() == [manual]
 
     @pytest.mark.proves("L10")
-    async def test_a_tick_whose_turn_has_come_still_needs_its_limit(self, scene: Scene) -> None:
+    async def test_a_tick_with_the_overlap_key_still_waits_for_its_limit(self, scene: Scene) -> None:
         await scene.job(max_concurrent=1)
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
         await scene.fire_after(MINUTE)
@@ -169,7 +171,7 @@ class OverlapContract(Contract):
         assert await scene.ready() == [manual]
         assert await scene.status(second) is Status.QUEUED
 
-    async def test_with_cancel_running_a_run_that_has_not_started_gives_way_at_once(self, scene: Scene) -> None:
+    async def test_with_cancel_running_a_waiting_run_is_cancelled_immediately(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.CANCEL_RUNNING))
         [old] = await scene.fire_after(MINUTE)
 
@@ -202,7 +204,7 @@ class OverlapContract(Contract):
         assert await scene.status(second) is Status.CANCELLED
         assert await scene.ready() == [third]
 
-    async def test_schedules_do_not_wait_for_each_other(self, scene: Scene) -> None:
+    async def test_overlap_of_one_schedule_does_not_affect_another(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE), schedule_id="a")
         await scene.schedule(every(60, overlap=Overlap.QUEUE), schedule_id="b")
 
@@ -213,7 +215,7 @@ class OverlapContract(Contract):
 
 
 async def in_flight(scene: Scene) -> int:
-    """What the next decision is told."""
+    """Return the open runs that the next decision is based on."""
     scene.clock.advance(MINUTE)
     [due] = (await scene.due()).schedules
     return due.in_flight

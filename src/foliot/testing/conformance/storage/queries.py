@@ -1,4 +1,4 @@
-"""Pages and lists: what a storage promises about the questions of people and programs."""
+"""The promises of a storage about the pages and lists of the queries port."""
 
 import asyncio
 from typing import Any
@@ -25,8 +25,16 @@ from foliot.ports.queries import (
     WorkflowDetails,
 )
 from foliot.testing.builders import NIGHTLY, REPORT, a_run, a_run_id, every, failed, some_runs, succeeded, to_retry
-from foliot.testing.conformance.storage.passages import ETL, a_settlement, begun, opened, part_of, settle, the_end
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import (
+    ETL,
+    a_settlement,
+    child_of,
+    claim_child,
+    final_settlement,
+    opened,
+    settle,
+)
 
 OTHER = JobId("other")
 LET = Decision(action=Action.RUN)
@@ -50,9 +58,9 @@ def ids(runs: "list[Run] | Matches") -> list[RunId]:
 
 
 class RunQueryContract(Contract):
-    """One run and lists of runs. Every storage passes these, unchanged."""
+    """Queries about runs. Every storage must pass these tests unchanged."""
 
-    async def test_a_page_has_the_run_with_its_attempts_and_what_was_given_for_it(self, scene: Scene) -> None:
+    async def test_a_run_page_has_its_attempts_and_start_values(self, scene: Scene) -> None:
         start = b'{"start":{"user_id":"ann","idempotency_key":"k"},"retry":{"retries":1,"base":0}}'
         claim = await scene.start(a_run(overrides=start))
         await scene.finish(to_retry(claim))
@@ -66,13 +74,13 @@ class RunQueryContract(Contract):
         assert page.start_input == StartInput(user_id="ann", idempotency_key="k")
         assert (page.decision, page.execution, page.logs_kept_from) == (None, None, None)
 
-    async def test_a_page_has_the_decision_of_the_gate(self, scene: Scene) -> None:
+    async def test_a_run_page_has_the_decision_of_its_gate(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(is_gated=True))
         await scene.storage.admission.pass_gates([Passed(run_id, LET)], [], at=scene.now)
 
         assert (await page_of(scene, run_id)).decision == LET
 
-    async def test_a_page_names_the_limits_that_a_run_waits_for_and_who_holds_them(self, scene: Scene) -> None:
+    async def test_a_run_page_has_awaited_limits_and_their_holders(self, scene: Scene) -> None:
         first, second = [await scene.start(a_run(max_concurrent=2)) for _ in range(2)]
         [waiting] = await scene.create(a_run(max_concurrent=2))
 
@@ -82,7 +90,7 @@ class RunQueryContract(Contract):
         assert page.blockers.limits == {waiting: [limit]}
         assert (await page_of(scene, first.run_id)).blockers.limits == {}
 
-    async def test_a_page_has_the_workers_and_the_job_of_the_run(self, scene: Scene) -> None:
+    async def test_a_run_page_has_the_workers_and_the_job(self, scene: Scene) -> None:
         job, worker = await scene.job(), await scene.worker("north", queues=["default", "mail"])
         [run_id] = await scene.create(a_run())
 
@@ -92,10 +100,10 @@ class RunQueryContract(Contract):
         assert [state.worker for state in blockers.workers] == [worker]
         assert blockers.limits == {}
 
-    async def test_the_page_of_a_step_has_its_execution_and_so_has_that_of_the_execution(self, scene: Scene) -> None:
+    async def test_the_pages_of_a_step_and_of_its_execution_have_the_execution(self, scene: Scene) -> None:
         spec = await deployed(scene, "extract", "load")
         execution = await opened(scene)
-        claim = await begun(scene, execution)
+        claim = await claim_child(scene, execution)
 
         of_step, of_execution = await page_of(scene, claim.run_id), await page_of(scene, execution.run_id)
 
@@ -107,9 +115,9 @@ class RunQueryContract(Contract):
         assert getattr(found.version, "spec", None) == spec
         assert found.waiting == {}
 
-    async def test_a_page_has_the_runs_of_steps_that_have_not_begun(self, scene: Scene) -> None:
+    async def test_an_execution_page_has_the_waiting_runs_of_steps(self, scene: Scene) -> None:
         execution = await opened(scene)
-        part = await part_of(scene, execution)
+        part = await child_of(scene, execution)
 
         found = (await page_of(scene, execution.run_id)).execution
 
@@ -117,7 +125,7 @@ class RunQueryContract(Contract):
         assert found.waiting == {part: await scene.run(part)}
         assert found.version is None
 
-    async def test_a_page_is_read_at_one_moment_while_others_write(self, scene: Scene, another: Another) -> None:
+    async def test_a_run_page_is_one_snapshot_during_concurrent_writes(self, scene: Scene, another: Another) -> None:
         run_ids = await scene.create(*some_runs(20))
         writer = Scene(await another(), scene.clock)
 
@@ -132,7 +140,7 @@ class RunQueryContract(Contract):
                 assert (page.run.status is Status.FAILED) == (len(page.attempts) == 1)
         await writing
 
-    async def test_an_execution_and_its_steps_are_read_at_one_moment(self, scene: Scene, another: Another) -> None:
+    async def test_an_execution_and_its_steps_are_one_snapshot(self, scene: Scene, another: Another) -> None:
         names = tuple(f"step{number}" for number in range(20))
         execution = await opened(scene, steps=names)
         writer = Scene(await another(), scene.clock)
@@ -151,7 +159,7 @@ class RunQueryContract(Contract):
             assert found.execution.unresolved == sum(step.state.result is None for step in found.steps)
         await writing
 
-    async def test_a_run_is_found_by_its_id_by_a_part_of_it_and_as_the_newest(self, scene: Scene) -> None:
+    async def test_a_run_is_found_by_id_by_part_of_its_id_and_as_the_newest(self, scene: Scene) -> None:
         first, last = await scene.create(a_run(job_id=OTHER), a_run())
         queries = scene.storage.queries
 
@@ -164,7 +172,15 @@ class RunQueryContract(Contract):
         assert await queries.find_run(NewestRun(None)) == (await scene.run(last), StartInput())
         assert await queries.find_run(NewestRun(OTHER)) == (await scene.run(first), StartInput())
 
-    async def test_a_reference_that_names_no_run_or_several_says_which(self, scene: Scene) -> None:
+    async def test_a_run_whose_id_ends_in_the_last_letter_is_found_by_its_beginning(self, scene: Scene) -> None:
+        run_id = RunId(a_run_id()[:-2] + "ZZ")
+        await scene.create(a_run(id=run_id))
+
+        found = await scene.storage.queries.find_run(RunByPart(run_id[:-1]))
+
+        assert found == (await scene.run(run_id), StartInput())
+
+    async def test_a_reference_to_no_run_or_several_returns_the_matches(self, scene: Scene) -> None:
         queries = scene.storage.queries
         absent = RunById(a_run_id())
         assert await queries.run(absent) == await queries.find_run(absent) == Matches(())
@@ -175,9 +191,9 @@ class RunQueryContract(Contract):
         shared = RunByPart(runs[0][:10])
         assert await queries.run(shared) == await queries.find_run(shared) == Matches(tuple(runs[::-1]))
 
-    async def test_runs_are_listed_newest_first_by_every_filter(self, scene: Scene) -> None:
+    async def test_runs_are_listed_newest_first_with_every_filter(self, scene: Scene) -> None:
         execution = await opened(scene)
-        part = await part_of(scene, execution)
+        part = await child_of(scene, execution)
         plain = await scene.create(*some_runs(2))
         queries = scene.storage.queries
 
@@ -189,11 +205,9 @@ class RunQueryContract(Contract):
 
 
 class DefinitionQueryContract(Contract):
-    """Jobs, schedules, workflows and the overview. Every storage passes these, unchanged."""
+    """Queries about jobs, schedules, workflows and the overview. Every storage must pass these tests unchanged."""
 
-    async def test_the_page_of_a_job_has_its_schedules_its_last_runs_and_those_it_depends_on(
-        self, scene: Scene
-    ) -> None:
+    async def test_a_job_page_has_schedules_latest_runs_and_dependencies(self, scene: Scene) -> None:
         job = await scene.job(gate=Gate(depends_on=(OTHER,)))
         schedule = await scene.schedule(every(60))
         runs = await scene.create(*some_runs(7))
@@ -221,7 +235,7 @@ class DefinitionQueryContract(Contract):
         assert [getattr(one.job, "id", None) for one in (first, *others, *rest)] == ["a", "b", "c"]
         assert [(one.latest, [*one.schedules]) for one in (*others, *rest)] == [(None, [])] * 2
 
-    async def test_the_page_of_a_schedule_has_its_last_ticks_and_their_runs(self, scene: Scene) -> None:
+    async def test_a_schedule_page_has_its_latest_ticks_and_their_runs(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.ALLOW))
         [first] = await scene.fire_after(MINUTE)
         [second] = await scene.fire_after(MINUTE)
@@ -235,7 +249,7 @@ class DefinitionQueryContract(Contract):
         assert page.runs.keys() == {first, second}
         assert await scene.storage.queries.schedule(ScheduleId("no")) is None
 
-    async def test_schedules_are_listed_by_id_all_or_those_of_a_job(self, scene: Scene) -> None:
+    async def test_schedules_are_listed_by_id_and_can_be_limited_to_a_job(self, scene: Scene) -> None:
         for name, job_id in (("c", REPORT), ("a", OTHER), ("b", REPORT)):
             await scene.schedule(every(60, job_id=job_id), schedule_id=name)
         queries = scene.storage.queries
@@ -245,7 +259,7 @@ class DefinitionQueryContract(Contract):
         assert [one.id for one in await queries.schedules(job_id=REPORT)] == ["b", "c"]
         assert [one.id for one in await queries.schedules(job_id=REPORT, after=ScheduleId("b"))] == ["c"]
 
-    async def test_a_name_is_that_of_a_job_a_schedule_or_a_run(self, scene: Scene) -> None:
+    async def test_a_name_finds_a_job_a_schedule_or_a_run(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         [run_id] = await scene.create(a_run())
         queries = scene.storage.queries
@@ -256,7 +270,7 @@ class DefinitionQueryContract(Contract):
         assert isinstance(await queries.named(f"{REPORT}@last"), RunDetails)
         assert await queries.named("nothing") == await queries.named("a\0b") == Matches(())
 
-    async def test_the_page_of_a_workflow_has_its_version_and_its_newest_execution(self, scene: Scene) -> None:
+    async def test_a_workflow_page_has_its_newest_version_and_execution(self, scene: Scene) -> None:
         await deployed(scene, "extract", "load")
         first, second = await opened(scene), await opened(scene)
         await scene.storage.definitions.pause_step(ETL, "load", paused=True)
@@ -271,7 +285,7 @@ class DefinitionQueryContract(Contract):
         assert asked.asked == await scene.run(first.run_id)
         assert await scene.storage.queries.workflow("no") is None
 
-    async def test_the_page_of_a_workflow_has_the_version_that_is_asked_for(self, scene: Scene) -> None:
+    async def test_a_workflow_page_has_the_requested_version(self, scene: Scene) -> None:
         await deployed(scene, "extract", "load")
         execution = await opened(scene)
         await deployed(scene, "extract")
@@ -283,10 +297,10 @@ class DefinitionQueryContract(Contract):
         assert [one.newest.version for one in (page, gone, asked)] == [2, 2, 2]
         assert [getattr(one.version, "version", None) for one in (page, gone, asked)] == [1, None, 1]
 
-    async def test_the_page_of_a_workflow_shows_no_execution_of_what_is_none(self, scene: Scene) -> None:
+    async def test_a_workflow_page_has_no_execution_for_a_run_that_is_not_one(self, scene: Scene) -> None:
         await deployed(scene, "extract", "load")
         execution = await opened(scene)
-        part = await part_of(scene, execution)
+        part = await child_of(scene, execution)
         [plain] = await scene.create(a_run())
 
         for run_id in (part, plain):
@@ -308,10 +322,10 @@ class DefinitionQueryContract(Contract):
         assert (second.latest, [*second.schedules]) == (None, [])
         assert await scene.storage.queries.workflows(after="a", limit=1) == [second]
 
-    async def test_executions_that_are_not_over_are_listed_oldest_first(self, scene: Scene) -> None:
+    async def test_open_executions_are_listed_oldest_first(self, scene: Scene) -> None:
         first, second, third = [await opened(scene) for _ in range(3)]
         other = await opened(scene, a_run(job_id=OTHER))
-        await settle(scene, the_end(second))
+        await settle(scene, final_settlement(second))
         queries = scene.storage.queries
 
         def shown(executions: "list[ExecutionDetails] | Any") -> list[RunId]:

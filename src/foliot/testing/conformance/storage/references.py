@@ -1,4 +1,4 @@
-"""A job gets another id: what a storage promises about all who name it."""
+"""The promises of a storage about references to a renamed job."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.ports.definitions import Deployment
 from foliot.testing.builders import REPORT, a_job_spec, a_run
-from foliot.testing.conformance.storage.passages import (
+from foliot.testing.conformance.storage.scene import Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import (
     ETL,
     an_opening,
     opened,
     shown,
 )
-from foliot.testing.conformance.storage.scene import Contract, Scene
 
 A, B, C, DIGEST, OTHER = map(JobId, ("a", "b", "c", "digest", "report2"))
 
@@ -29,7 +29,7 @@ def looking_at(*jobs: JobId) -> Gate:
 
 
 def naming(*jobs: str, **fields: Any) -> WorkflowSpec:
-    """A workflow with a step for each of these jobs."""
+    """Build a workflow with a step for each of these jobs."""
     steps = [Step(name=f"s{number}", job=JobId(job)) for number, job in enumerate(jobs)]
     return WorkflowSpec(steps=tuple(steps), **fields)
 
@@ -53,11 +53,11 @@ async def rename(scene: Scene, renames: dict[JobId, JobId] | None = None) -> Non
 
 
 class ReferenceContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     # -- definitions
 
-    async def test_every_version_of_a_workflow_names_the_new_id(self, scene: Scene) -> None:
+    async def test_a_rename_updates_every_version_of_a_workflow(self, scene: Scene) -> None:
         await scene.job()
         for spec in (naming(REPORT), naming(OTHER, REPORT)):
             await deploy(scene, spec)
@@ -68,7 +68,7 @@ class ReferenceContract(Contract):
         assert await version(scene, 2) == naming(OTHER, DIGEST)
         assert await deploy(scene, naming(OTHER, DIGEST)) == 2
 
-    async def test_a_gate_looks_at_the_same_job_whoever_owns_it(self, scene: Scene) -> None:
+    async def test_a_rename_updates_gates_of_every_owner(self, scene: Scene) -> None:
         await scene.job()
         before = await scene.job("gated", gate=looking_at(OTHER, REPORT), source="app")
 
@@ -79,7 +79,7 @@ class ReferenceContract(Contract):
         assert after.revision == before.revision + 1
         assert (await scene.items(EventKind.JOB_CHANGED))[-1] == ["gated", after.revision]
 
-    async def test_a_gate_of_a_step_looks_at_the_same_job(self, scene: Scene) -> None:
+    async def test_a_rename_updates_the_gate_of_a_step(self, scene: Scene) -> None:
         await scene.job()
         step = Step(name="load", definition=a_job_spec(gate=looking_at(REPORT)))
         await deploy(scene, WorkflowSpec(steps=(step,)))
@@ -91,7 +91,7 @@ class ReferenceContract(Contract):
         assert definition == a_job_spec(gate=looking_at(DIGEST))
         assert (await job(scene, "etl.load")).spec == jobs_of(ETL, 1, spec)[JobId("etl.load")]
 
-    async def test_a_gate_of_a_renamed_job_looks_at_one_that_is_renamed_with_it(self, scene: Scene) -> None:
+    async def test_a_rename_updates_the_gate_between_two_renamed_jobs(self, scene: Scene) -> None:
         await scene.job("a")
         await scene.job("b", gate=looking_at(A))
 
@@ -99,7 +99,7 @@ class ReferenceContract(Contract):
 
         assert (await job(scene, REPORT)).spec == a_job_spec(gate=looking_at(C))
 
-    async def test_a_job_leads_the_same_workflow(self, scene: Scene) -> None:
+    async def test_a_renamed_job_leads_the_same_workflow(self, scene: Scene) -> None:
         await scene.storage.definitions.put_jobs([(REPORT, replace(a_job_spec(), leads="after:report"))], at=scene.now)
         await deploy(scene, naming(REPORT), "after:report")
 
@@ -108,7 +108,7 @@ class ReferenceContract(Contract):
         assert (await job(scene, DIGEST)).spec.leads == "after:digest"
         assert await version(scene, 1, "after:digest") == naming(DIGEST)
 
-    async def test_edges_between_jobs_bear_their_names(self, scene: Scene) -> None:
+    async def test_a_rename_updates_dependencies_between_jobs(self, scene: Scene) -> None:
         await scene.job()
         edges = {JobId("child"): (Edge(parent=REPORT),), REPORT: (Edge(parent="parent"),)}
         await scene.storage.definitions.put_workflows({EDGES: write_edges(edges)}, at=scene.now)
@@ -118,7 +118,7 @@ class ReferenceContract(Contract):
         renamed = {JobId("child"): (Edge(parent=DIGEST),), DIGEST: (Edge(parent="parent"),)}
         assert read_edges(await version(scene, None, EDGES)) == renamed
 
-    async def test_ids_that_are_handed_on_in_one_go_are_so_everywhere(self, scene: Scene) -> None:
+    async def test_chained_renames_update_all_references(self, scene: Scene) -> None:
         await scene.job("a")
         await scene.job("b")
         await scene.job("gated", gate=looking_at(A, B))
@@ -129,8 +129,8 @@ class ReferenceContract(Contract):
         assert await version(scene) == naming(B, C, B)
         assert (await job(scene, "gated")).spec.gate == looking_at(B, C)
 
-    async def test_who_names_others_is_left_alone(self, scene: Scene) -> None:
-        """Also where a name begins with that of the renamed job, or stands in a text."""
+    async def test_a_rename_does_not_change_references_to_other_jobs(self, scene: Scene) -> None:
+        """Not even if an id begins with that of the renamed job, or if a text contains it."""
         await scene.job()
         bystanders = [await scene.job("gated", gate=looking_at(OTHER)), await scene.job("told", name=REPORT)]
         await deploy(scene, naming(OTHER, description=REPORT))
@@ -144,7 +144,7 @@ class ReferenceContract(Contract):
         assert (await version(scene), await job(scene)) == (naming(OTHER, description=REPORT), workflow)
         assert await shown(scene, execution.run_id) == execution
 
-    async def test_a_rename_that_cannot_be_done_changes_nobody(self, scene: Scene) -> None:
+    async def test_a_rename_that_is_not_possible_changes_no_references(self, scene: Scene) -> None:
         await scene.job()
         await scene.job(DIGEST)
         await deploy(scene, naming(REPORT))
@@ -156,7 +156,7 @@ class ReferenceContract(Contract):
 
     # -- revisions
 
-    async def test_the_job_of_a_workflow_says_by_its_revision_that_names_have_changed(self, scene: Scene) -> None:
+    async def test_a_rename_raises_the_revision_of_jobs_of_workflows(self, scene: Scene) -> None:
         await scene.job()
         await deploy(scene, naming(REPORT))
         before = await job(scene)
@@ -165,7 +165,7 @@ class ReferenceContract(Contract):
 
         assert (await job(scene)).revision == before.revision + 1
 
-    async def test_a_job_that_takes_an_id_over_has_a_revision_that_the_former_never_had(self, scene: Scene) -> None:
+    async def test_a_job_renamed_to_a_former_id_has_an_unused_revision(self, scene: Scene) -> None:
         await scene.job("b", priority=1)
         former = await scene.job("b", priority=2)
         await scene.job("a")
@@ -177,7 +177,7 @@ class ReferenceContract(Contract):
         await rename(scene, {C: B})
         assert (await job(scene, B)).revision > former.revision + 1
 
-    async def test_an_execution_of_a_workflow_that_is_gone_has_no_revision(self, scene: Scene) -> None:
+    async def test_an_execution_of_a_deleted_workflow_has_no_revision(self, scene: Scene) -> None:
         assert (await shown(scene, (await opened(scene)).run_id)).revision is None
 
     async def test_an_opening_decided_on_another_revision_is_not_saved(self, scene: Scene) -> None:

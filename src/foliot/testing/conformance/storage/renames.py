@@ -1,4 +1,4 @@
-"""A job gets another id: what a storage promises about everything that bears its name."""
+"""The promises of a storage about renaming jobs."""
 
 import asyncio
 from collections.abc import Callable
@@ -25,9 +25,9 @@ async def rename(scene: Scene, renames: dict[JobId, JobId] | None = None) -> dic
 
 
 class RenameContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
-    async def test_the_definition_has_the_new_id(self, scene: Scene) -> None:
+    async def test_a_renamed_job_has_the_new_id(self, scene: Scene) -> None:
         before = await scene.job(priority=5)
         scene.clock.advance(MINUTE)
 
@@ -39,7 +39,7 @@ class RenameContract(Contract):
         assert (found[DIGEST].created_at, found[DIGEST].updated_at) == (before.created_at, scene.now)
         assert found[DIGEST].revision > before.revision
 
-    async def test_history_comes_along(self, scene: Scene) -> None:
+    async def test_a_renamed_job_keeps_its_history(self, scene: Scene) -> None:
         await scene.job()
         done, broken = await scene.start(), await scene.start()
         await scene.finish(succeeded(done), failed(broken))
@@ -53,7 +53,7 @@ class RenameContract(Contract):
             run.id for run in await scene.storage.queries.page_runs(RunFilter(job_id=DIGEST, status=Status.FAILED))
         ] == [broken.run_id]
 
-    async def test_doing_it_again_does_nothing(self, scene: Scene) -> None:
+    async def test_renaming_a_job_twice_is_a_no_op(self, scene: Scene) -> None:
         await scene.job()
         await rename(scene)
         before = await scene.storage.definitions.get_jobs([DIGEST])
@@ -62,7 +62,7 @@ class RenameContract(Contract):
         assert await rename(scene) == {}
         assert await scene.storage.definitions.get_jobs([REPORT, DIGEST]) == before
 
-    async def test_a_new_job_of_the_old_id_has_a_revision_that_the_former_never_had(self, scene: Scene) -> None:
+    async def test_a_new_job_with_the_old_id_has_an_unused_revision(self, scene: Scene) -> None:
         await scene.job(priority=1)
         former = await scene.job(priority=2)
         await rename(scene)
@@ -72,11 +72,11 @@ class RenameContract(Contract):
         assert fresh.id == former.id
         assert fresh.revision > former.revision
 
-    async def test_a_job_that_is_not_there_cannot_be_renamed(self, scene: Scene) -> None:
+    async def test_a_missing_job_is_not_renamed(self, scene: Scene) -> None:
         assert await rename(scene) == {}
         assert await scene.storage.definitions.rename_jobs({}, at=scene.now) == {}
 
-    async def test_an_id_that_is_taken_is_left_alone(self, scene: Scene) -> None:
+    async def test_a_job_is_not_renamed_to_a_taken_id(self, scene: Scene) -> None:
         await scene.job(REPORT, priority=1)
         await scene.job(DIGEST, priority=2)
         mine = await scene.start()
@@ -86,7 +86,7 @@ class RenameContract(Contract):
         assert set(await scene.storage.definitions.get_jobs([REPORT, DIGEST])) == {REPORT, DIGEST}
         assert (await scene.run(mine.run_id)).job_id == REPORT
 
-    async def test_ids_can_be_handed_on_in_one_go(self, scene: Scene) -> None:
+    async def test_chained_renames_are_done_in_one_call(self, scene: Scene) -> None:
         await scene.job("a", priority=1)
         await scene.job("b", priority=2)
         handed_on = {JobId("a"): JobId("b"), JobId("b"): JobId("c")}
@@ -97,7 +97,7 @@ class RenameContract(Contract):
         found = await scene.storage.definitions.get_jobs([JobId("a"), JobId("b"), JobId("c")])
         assert {job_id: job.spec.options.priority for job_id, job in found.items()} == {"b": 1, "c": 2}
 
-    async def test_two_jobs_that_change_places_stay_where_they_are(self, scene: Scene) -> None:
+    async def test_two_jobs_cannot_swap_ids(self, scene: Scene) -> None:
         await scene.job("a", priority=1)
         await scene.job("b", priority=2)
 
@@ -105,7 +105,7 @@ class RenameContract(Contract):
 
     # -- schedules
 
-    async def test_its_schedules_are_named_after_it_and_keep_their_ledger(self, scene: Scene) -> None:
+    async def test_schedules_named_after_a_job_are_renamed_and_keep_their_ledger(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60), schedule_id="report:default")
         [first] = await scene.fire_after(MINUTE)
         await scene.cancel(first)
@@ -121,7 +121,7 @@ class RenameContract(Contract):
         assert [run.tick and run.tick.schedule_id for run in of_schedule] == [renamed.id]
         assert [one.id for one in await scene.storage.definitions.page_schedules(job_id=DIGEST)] == [renamed.id]
 
-    async def test_a_schedule_with_a_name_of_its_own_keeps_it(self, scene: Scene) -> None:
+    async def test_a_schedule_not_named_after_its_job_is_not_renamed(self, scene: Scene) -> None:
         await scene.schedule(every(60), schedule_id="reporter:default")
         await scene.schedule(every(60), schedule_id="nightly")
 
@@ -131,7 +131,7 @@ class RenameContract(Contract):
         assert [schedule.id for schedule in found] == ["nightly", "reporter:default"]
         assert {schedule.revision.spec.seed for schedule in found} == {""}
 
-    async def test_a_schedule_keeps_its_name_where_the_new_one_is_taken(self, scene: Scene) -> None:
+    async def test_a_schedule_is_not_renamed_to_a_taken_name(self, scene: Scene) -> None:
         await scene.schedule(every(60, job_id=JobId("other")), schedule_id="digest:default")
         mine = await scene.schedule(every(60), schedule_id="report:default")
 
@@ -139,7 +139,7 @@ class RenameContract(Contract):
 
         assert (await scene.stored(mine.id)).revision.spec.job_id == DIGEST
 
-    async def test_it_goes_on_firing_and_paused_stays_paused(self, scene: Scene) -> None:
+    async def test_schedules_of_a_renamed_job_keep_firing_and_stay_paused(self, scene: Scene) -> None:
         await scene.schedule(every(60), schedule_id="report:a")
         await scene.schedule(every(60), schedule_id="report:b")
         await scene.pause(paused=True, schedule_id=ScheduleId("report:b"))
@@ -152,8 +152,8 @@ class RenameContract(Contract):
         assert (await scene.stored(ScheduleId("digest:b"))).paused_at is not None
 
     @pytest.mark.proves("T2", "T14")
-    async def test_no_fire_time_moves_and_the_past_stays_right(self, scene: Scene) -> None:
-        """The H of the expression and the jitter come from the schedule's name: from the one it had."""
+    async def test_a_rename_moves_no_fire_time_and_keeps_the_ledger_sound(self, scene: Scene) -> None:
+        """The H of the expression and the jitter are derived from the first name of the schedule."""
         spec = cron("H * * * *", jitter=5 * MINUTE, jitter_mode=JitterMode.AFTER)
         before = await scene.schedule(spec, schedule_id="report:default")
         await scene.fire_after(HOUR + 6 * MINUTE)
@@ -168,7 +168,7 @@ class RenameContract(Contract):
         await scene.fire_after(2 * HOUR)
         assert len(await scene.ticks(before.uid)) >= 2
 
-    async def test_a_decision_made_before_is_not_saved_after(self, scene: Scene) -> None:
+    async def test_a_firing_decided_before_a_rename_is_not_saved(self, scene: Scene) -> None:
         await scene.schedule(every(60), schedule_id="report:default")
         scene.clock.advance(MINUTE)
         decided = await scene.decide()
@@ -179,7 +179,7 @@ class RenameContract(Contract):
         [run_id] = await scene.fire()
         assert (await scene.run(run_id)).job_id == DIGEST
 
-    async def test_earlier_rules_name_the_new_job_too(self, scene: Scene) -> None:
+    async def test_a_rename_updates_earlier_revisions_of_schedules(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60), schedule_id="report:default")
         await scene.schedule(every(30), schedule_id="report:default")
 
@@ -190,7 +190,7 @@ class RenameContract(Contract):
         assert {revision.spec.job_id for revision in ledger.revisions} == {DIGEST}
         assert {revision.spec.seed for revision in ledger.revisions} == {"report:default"}
 
-    async def test_deleted_schedules_come_along(self, scene: Scene) -> None:
+    async def test_a_rename_updates_deleted_schedules(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60), schedule_id="report:default")
         [run_id] = await scene.fire_after(MINUTE)
         await scene.storage.definitions.delete_schedules([schedule.id], at=scene.now)
@@ -202,9 +202,9 @@ class RenameContract(Contract):
         [ledger] = await scene.storage.queries.ledgers(ids=[ScheduleId("digest:default")])
         assert (ledger.schedule.uid, ledger.deleted_at) == (schedule.uid, scene.now)
 
-    # -- what is under way
+    # -- open runs
 
-    async def test_a_dedupe_key_still_binds(self, scene: Scene) -> None:
+    async def test_a_rename_keeps_dedupe_keys(self, scene: Scene) -> None:
         await scene.job()
         [first] = await scene.create(a_run(dedupe_key="order-1"))
 
@@ -212,7 +212,7 @@ class RenameContract(Contract):
 
         assert await scene.create(a_run(job_id=DIGEST, dedupe_key="order-1")) == [first]
 
-    async def test_the_keys_of_an_earlier_job_of_that_name_give_way(self, scene: Scene) -> None:
+    async def test_dedupe_keys_of_a_former_job_with_the_new_id_are_replaced(self, scene: Scene) -> None:
         await scene.job(DIGEST)
         await scene.create(a_run(job_id=DIGEST, dedupe_key="order-1"))
         await scene.storage.definitions.delete_jobs([DIGEST], at=scene.now)
@@ -223,7 +223,7 @@ class RenameContract(Contract):
 
         assert await scene.create(a_run(job_id=DIGEST, dedupe_key="order-1")) == [mine]
 
-    async def test_what_waits_starts_under_the_new_name(self, scene: Scene) -> None:
+    async def test_waiting_runs_of_a_renamed_job_start_under_the_new_id(self, scene: Scene) -> None:
         await scene.job()
         queued, later = await scene.create(a_run(), a_run(due_at=scene.after(MINUTE)))
 
@@ -236,7 +236,7 @@ class RenameContract(Contract):
         assert all(claim.definition_id.startswith(f"job:{DIGEST}@") for claim in claims)
 
     @pytest.mark.proves("L1")
-    async def test_what_runs_goes_on_and_is_finished_by_its_worker(self, scene: Scene) -> None:
+    async def test_running_runs_of_a_renamed_job_are_finished_by_their_worker(self, scene: Scene) -> None:
         await scene.job()
         done, again, gone = await scene.start(), await scene.start(), await scene.start()
 
@@ -248,7 +248,7 @@ class RenameContract(Contract):
         assert sorted(claim.run_id for claim in await scene.claim()) == [again.run_id, gone.run_id]
 
     @pytest.mark.proves("L10")
-    async def test_no_more_than_allowed_are_under_way_across_the_rename(self, scene: Scene) -> None:
+    async def test_max_concurrent_holds_across_a_rename(self, scene: Scene) -> None:
         await scene.job(max_concurrent=1)
         running = await scene.start(a_run(max_concurrent=1))
         [waiting] = await scene.create(a_run(max_concurrent=1, retry_delay=SECOND))
@@ -268,7 +268,7 @@ class RenameContract(Contract):
 
     @pytest.mark.proves("L10")
     @pytest.mark.parametrize("finish", [succeeded, to_retry], ids=["over", "retried"])
-    async def test_a_place_is_handed_on_at_once_when_who_held_it_before_the_rename_ends(
+    async def test_a_place_held_before_a_rename_is_released_immediately(
         self, scene: Scene, finish: Callable[..., Finish]
     ) -> None:
         await scene.job(max_concurrent=1)
@@ -281,7 +281,7 @@ class RenameContract(Contract):
         assert await scene.ready() == [waiting]
 
     @pytest.mark.proves("L10")
-    async def test_as_many_as_before_may_be_under_way_after_the_rename(self, scene: Scene) -> None:
+    async def test_a_rename_keeps_the_capacity_of_the_job_limit(self, scene: Scene) -> None:
         await scene.job(max_concurrent=2)
         first, second = await scene.start(a_run(max_concurrent=2)), await scene.start(a_run(max_concurrent=2))
         waiting = await scene.create(a_run(max_concurrent=2), a_run(max_concurrent=2))
@@ -296,7 +296,7 @@ class RenameContract(Contract):
         await scene.storage.admission.admit(100, at=scene.now)
         assert [claim.run_id for claim in await scene.claim()] == waiting[1:]
 
-    async def test_the_schedules_of_a_workflow_come_along(self, scene: Scene) -> None:
+    async def test_a_rename_updates_schedules_of_a_workflow(self, scene: Scene) -> None:
         await scene.job()
         spec = every(60, job_id=None, workflow_id=REPORT)
         mine = await scene.schedule(spec, schedule_id="report:default")
@@ -312,7 +312,7 @@ class RenameContract(Contract):
             theirs.uid,
         ]
 
-    async def test_other_jobs_are_left_alone(self, scene: Scene) -> None:
+    async def test_a_rename_does_not_change_other_jobs(self, scene: Scene) -> None:
         other = JobId("report2")
         await scene.schedule(every(60), schedule_id="report:default")
         kept = await scene.schedule(every(60, job_id=other), schedule_id="report2:default")
@@ -326,7 +326,7 @@ class RenameContract(Contract):
         await scene.finish(succeeded(running))
         assert [claim.limit_keys for claim in await scene.claim()] == [("job:report2",)]
 
-    async def test_a_rename_is_one_event_for_each_thing_that_it_changes(self, scene: Scene) -> None:
+    async def test_a_rename_writes_one_event_for_each_changed_item(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60), schedule_id="report:default")
 
         await rename(scene)
@@ -338,7 +338,7 @@ class RenameContract(Contract):
         assert (await scene.items(EventKind.SCHEDULE_CHANGED))[-1] == [renamed.id, schedule.uid, renamed.version]
 
     @pytest.mark.proves("L10", "S8")
-    async def test_workers_go_on_while_jobs_are_renamed_back_and_forth(self, scene: Scene, another: Another) -> None:
+    async def test_workers_claim_while_jobs_are_renamed_repeatedly(self, scene: Scene, another: Another) -> None:
         await scene.job(max_concurrent=3)
         runs = await scene.create(*[a_run(max_concurrent=3) for _ in range(30)])
         worker = await scene.standby()
@@ -360,7 +360,7 @@ class RenameContract(Contract):
         assert set(await scene.statuses(*runs)) == {Status.SUCCESS}
         assert {run.job_id for run in (await scene.storage.queries.get_runs(runs)).values()} == {REPORT}
 
-    async def test_a_tick_that_waits_for_its_moment_still_fires(self, scene: Scene) -> None:
+    async def test_a_planned_tick_of_a_renamed_job_still_fires(self, scene: Scene) -> None:
         spec = every(3_600, jitter=30 * MINUTE, jitter_mode=JitterMode.AFTER)
         schedule = await scene.schedule(spec, schedule_id="report:default")
         await scene.fire_after(HOUR)

@@ -1,4 +1,4 @@
-"""Runs that have not started: created, released, listed."""
+"""The promises of a storage about creating, releasing and listing runs."""
 
 import pytest
 from msgspec.structs import replace
@@ -14,14 +14,14 @@ from foliot.testing.builders import REPORT, a_run, a_run_id, every, some_runs, s
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 OUT_OF_RANGE = 1 << 70
-"""No database has a column for a moment like this."""
+"""A time that no database column can hold."""
 
 
 class RunContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("R1-18", "R1-27", "R1-37", "R1-38", "S11")
-    async def test_a_run_comes_back_as_it_was_created(self, scene: Scene) -> None:
+    async def test_a_run_is_read_as_it_was_created(self, scene: Scene) -> None:
         due_at = scene.after(MINUTE)
         new = a_run(due_at=due_at, payload=b'{"day":[1,null,"\\u0000"]}', queue="slow", priority=7, trigger="cli")
 
@@ -33,7 +33,7 @@ class RunContract(Contract):
         assert (run.due_at, run.created_at, run.attempt, run.lost) == (due_at, scene.now, 0, 0)
         assert {run.started_at, run.finished_at, run.worker_id, run.token, run.tick, run.output} == {None}
 
-    async def test_a_moment_that_somebody_else_has_planned_comes_back(self, scene: Scene) -> None:
+    async def test_a_planned_time_given_by_a_launcher_is_stored(self, scene: Scene) -> None:
         await scene.worker()
         plain = a_run(scheduled_for=scene.after(-MINUTE))
         keyed = a_run(scheduled_for=scene.after(-MINUTE), dedupe_key="key")
@@ -48,28 +48,28 @@ class RunContract(Contract):
         assert [(claim.scheduled_for, claim.tick) for claim in claims] == [(scene.after(-MINUTE), None)] * 2
 
     @pytest.mark.proves("R1-25", "R1-39")
-    async def test_a_due_run_is_queued_at_once(self, scene: Scene) -> None:
+    async def test_a_due_run_is_queued_immediately(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(due_at=scene.now))
 
         assert await scene.status(run_id) is Status.QUEUED
         assert await scene.ready() == [run_id]
 
     @pytest.mark.proves("R1-26", "R1-40")
-    async def test_a_run_for_later_is_scheduled_and_not_offered(self, scene: Scene) -> None:
+    async def test_a_run_that_is_due_later_is_scheduled_and_not_ready(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(due_at=scene.after(1)))
 
         assert await scene.status(run_id) is Status.SCHEDULED
         assert await scene.ready() == []
         assert await scene.claim() == []
 
-    async def test_a_batch_is_answered_in_its_order(self, scene: Scene) -> None:
+    async def test_created_runs_are_returned_in_order(self, scene: Scene) -> None:
         runs = [a_run(due_at=scene.after(span)) for span in (5, 0, 9, 0)]
 
         created = await scene.storage.orders.create(runs, at=scene.now)
 
         assert created == [Created(run.id, is_new=True) for run in runs]
 
-    async def test_nothing_to_create_creates_nothing(self, scene: Scene) -> None:
+    async def test_creating_no_runs_is_a_no_op(self, scene: Scene) -> None:
         assert await scene.storage.orders.create([], at=scene.now) == []
 
     @pytest.mark.proves("M4")
@@ -84,7 +84,7 @@ class RunContract(Contract):
         assert len(await scene.claim()) == 2
 
     @pytest.mark.proves("M4")
-    async def test_a_run_that_cannot_be_stored_does_not_fail_its_batch(self, scene: Scene) -> None:
+    async def test_an_unstorable_run_does_not_fail_its_batch(self, scene: Scene) -> None:
         good, bad, fine = a_run(), a_run(due_at=OUT_OF_RANGE), a_run()
 
         created = await scene.storage.orders.create([good, bad, fine], at=scene.now)
@@ -93,7 +93,7 @@ class RunContract(Contract):
         assert set(await scene.storage.queries.get_runs([good.id, bad.id, fine.id])) == {good.id, fine.id}
 
     @pytest.mark.proves("R1-28", "R1-43", "R1-45")
-    async def test_a_scheduled_run_is_released_when_its_moment_has_come(self, scene: Scene) -> None:
+    async def test_a_scheduled_run_is_released_when_it_is_due(self, scene: Scene) -> None:
         due_at = scene.after(MINUTE)
         [run_id] = await scene.create(a_run(due_at=due_at))
 
@@ -105,7 +105,7 @@ class RunContract(Contract):
         assert await scene.status(run_id) is Status.QUEUED
         assert await scene.ready() == [run_id]
 
-    async def test_releasing_stops_at_its_limit_and_says_when_the_next_is_due(self, scene: Scene) -> None:
+    async def test_releasing_stops_at_its_limit_and_returns_the_next_due_time(self, scene: Scene) -> None:
         due = [scene.after(span) for span in (3 * SECOND, SECOND, 2 * SECOND)]
         last, first, second = await scene.create(*(a_run(due_at=moment) for moment in due))
         scene.clock.advance(MINUTE)
@@ -115,14 +115,14 @@ class RunContract(Contract):
         assert released == Released(2, due[0])
         assert await scene.statuses(first, second, last) == [Status.QUEUED, Status.QUEUED, Status.SCHEDULED]
 
-    async def test_releasing_twice_releases_once(self, scene: Scene) -> None:
+    async def test_releasing_twice_is_a_no_op(self, scene: Scene) -> None:
         await scene.create(a_run(due_at=scene.after(SECOND)))
         scene.clock.advance(SECOND)
 
         assert (await scene.release(), await scene.release()) == (Released(1, None), Released(0, None))
         assert len(await scene.claim()) == 1
 
-    async def test_ready_runs_come_in_rank_order_and_stay(self, scene: Scene) -> None:
+    async def test_ready_runs_are_read_in_rank_order_and_not_claimed(self, scene: Scene) -> None:
         now = scene.now
         low, high, early = a_run(due_at=now, priority=-1), a_run(due_at=now, priority=1), a_run(due_at=now - SECOND)
         await scene.create(low, high, early)
@@ -133,7 +133,7 @@ class RunContract(Contract):
         assert await scene.storage.admission.ready("default", 2) == ready[:2]
         assert await scene.storage.admission.ready("default", 100) == ready
 
-    async def test_ready_knows_its_queue(self, scene: Scene) -> None:
+    async def test_ready_runs_are_read_by_queue(self, scene: Scene) -> None:
         fast, slow = await scene.create(a_run(queue="fast"), a_run(queue="slow"))
 
         assert await scene.ready("fast") == [fast]
@@ -181,7 +181,7 @@ class RunContract(Contract):
             assert await listed(scene, RunFilter(status=status)) == [run_id]
         assert await listed(scene, RunFilter(status=Status.TIMEOUT)) == []
 
-    async def test_filters_add_up(self, scene: Scene) -> None:
+    async def test_run_filters_are_combined(self, scene: Scene) -> None:
         running = await scene.start()
         await scene.start(a_run(job_id=JobId("other")))
         await scene.create(a_run())

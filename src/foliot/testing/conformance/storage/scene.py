@@ -1,4 +1,4 @@
-"""A storage and a clock with the steps that most cases begin with. Every verb happens at the clock's now."""
+"""A storage and a clock, with helpers for the steps that most tests begin with. Every verb uses the clock's time."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ from foliot.testing.invariants import check_invariants
 
 ANY_TIME = 1_000
 Another = Callable[[], Awaitable[Storage]]
-"""What the fixture `another` is: it opens the same database once more, as another process would."""
+"""The type of the fixture `another`, which opens the same database again, as another process would."""
 
 
 class Scene:
@@ -92,13 +92,13 @@ class Scene:
     async def worker(
         self, name: str = "worker", *, ttl: Millis = LEASE, queues: Sequence[str] = ("default",)
     ) -> Worker:
-        """A worker that has just registered."""
+        """Register a worker and return it."""
         worker = a_worker(name, queues=queues)
         await self.storage.work.register(worker, ttl, at=self.now)
         return worker
 
     async def standby(self) -> Worker:
-        """The worker of whoever does not care which: it lives as long as any case takes."""
+        """Return the default worker, whose lease outlasts any test."""
         self._standby = self._standby or await self.worker("standby", ttl=Millis(ANY_TIME * DAY))
         return self._standby
 
@@ -109,7 +109,7 @@ class Scene:
         return job
 
     async def schedule(self, spec: ScheduleSpec | None = None, *, schedule_id: str = NIGHTLY) -> Schedule:
-        """Put a schedule, and its job where there is none yet."""
+        """Put a schedule, and its job if that does not exist."""
         new = a_schedule(spec, schedule_id=schedule_id)
         job_id = new.spec.job_id
         if job_id is not None and not await self.storage.definitions.get_jobs([job_id]):
@@ -128,7 +128,7 @@ class Scene:
         return await self.storage.ledger.due(limit, at=self.now)
 
     async def decide(self, scheduler: SchedulerSettings | None = None) -> list[Firing]:
-        """What the scheduler would save now."""
+        """Return the firings that the scheduler would save now."""
         batch = await self.due()
         return [fire(due, batch.now, jobs=batch.jobs, scheduler=scheduler) for due in batch.schedules]
 
@@ -136,7 +136,7 @@ class Scene:
         return await self.storage.ledger.commit_firings(firings, at=self.now)
 
     async def fire(self, scheduler: SchedulerSettings | None = None) -> list[RunId]:
-        """One round of the scheduler; the runs it made."""
+        """Do one round of the scheduler and return the created runs."""
         firings = await self.decide(scheduler)
         await self.settle(*firings)
         return [run.id for firing in firings for run in firing.runs]
@@ -146,7 +146,7 @@ class Scene:
         return await self.fire()
 
     async def latest_ticks(self, limit: int, schedule_id: ScheduleId = NIGHTLY) -> Sequence[LedgerRow]:
-        """As people are shown them, newest first."""
+        """Return the newest ticks of the schedule page, newest first."""
         found = await self.storage.queries.schedule(schedule_id, ticks=limit)
         return () if found is None else found.ticks
 
@@ -171,7 +171,7 @@ class Scene:
         return pruned
 
     async def prune_to_the_end(self, retention: Retention, *, limit: int) -> list[Pruned]:
-        """Prune until there is no more; no case has a hundred pieces to be removed."""
+        """Prune until nothing is left to remove. No test needs a hundred calls."""
         pieces = [await self.prune(retention, limit=limit)]
         while pieces[-1].is_more:
             assert len(pieces) < 100
@@ -179,23 +179,23 @@ class Scene:
         return pieces
 
     async def items(self, kind: EventKind) -> list[list[Any]]:
-        """The items of all events of a kind, in order."""
+        """Return the items of all events of a kind, in order."""
         events = await self.storage.queries.events(after=0, limit=10_000)
         return [item for event in events if event.kind is kind for item in event.items]
 
 
 class Contract:
-    """What all storage suites share. Subclasses of a suite give `storage`, `clock` and `another` fixtures.
+    """The base of all storage suites. Subclasses provide the fixtures `storage`, `clock` and `another`.
 
     `storage` is empty and uses `clock`; `another` opens a second storage object on the same database, with
     connections of its own, and closes it after the test.
     """
 
     is_pruned: ClassVar[bool] = False
-    """Whether the cases of the suite let retention remove things."""
+    """Whether tests of the suite prune."""
 
     @pytest.fixture
     async def scene(self, storage: Storage, clock: VirtualClock) -> AsyncIterator[Scene]:
-        """Whatever a case was about: at its end, everything that must always hold still holds."""
+        """A scene that checks all invariants at the end of each test."""
         yield Scene(storage, clock)
         assert await check_invariants(storage, now=LATEST, is_pruned=self.is_pruned) == []

@@ -1,4 +1,4 @@
-"""Rules that people write: what a storage promises about schedules as such."""
+"""The promises of a storage about schedules."""
 
 import pytest
 
@@ -16,10 +16,10 @@ STRANGER = ScheduleId("stranger")
 
 
 class ScheduleContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("R1-12", "R4-17", "R4-18", "R4-25")
-    async def test_a_new_schedule_is_what_the_domain_makes_of_it(self, scene: Scene) -> None:
+    async def test_a_new_schedule_is_stored_as_the_domain_builds_it(self, scene: Scene) -> None:
         new = a_schedule(every(60, payload={"a": [1, None]}, end_at=LATEST, jitter=1_000))
 
         [put] = await scene.storage.definitions.put_schedules([new], at=scene.now)
@@ -28,7 +28,7 @@ class ScheduleContract(Contract):
         assert await scene.stored() == put
 
     @pytest.mark.proves("R4-17", "R4-18")
-    async def test_schedules_that_share_what_they_say_begin_each_for_itself(self, scene: Scene) -> None:
+    async def test_schedules_with_equal_specs_have_their_own_fire_times(self, scene: Scene) -> None:
         older = await scene.schedule(every(30), schedule_id="older")
         specs = [every(60, payload={"a": 1}), cron("H * * * *"), manual(), every(60, payload={"a": 2})]
         new = [a_schedule(spec, schedule_id=f"s{n}-{i}") for n in range(3) for i, spec in enumerate(specs)]
@@ -52,7 +52,7 @@ class ScheduleContract(Contract):
         assert schedule.next_run_at == start_at
 
     @pytest.mark.proves("R4-11")
-    async def test_putting_what_is_there_changes_nothing(self, scene: Scene) -> None:
+    async def test_putting_an_equal_definition_changes_nothing(self, scene: Scene) -> None:
         before = await scene.schedule(every(60))
         scene.clock.advance(MINUTE)
 
@@ -83,7 +83,7 @@ class ScheduleContract(Contract):
 
         assert list(ledger.revisions) == [first.revision, second.revision]
 
-    async def test_several_schedules_are_put_at_once_and_come_back_in_order(self, scene: Scene) -> None:
+    async def test_several_schedules_are_put_in_one_call_and_returned_in_order(self, scene: Scene) -> None:
         await scene.schedule(every(60), schedule_id="b")
         wanted = [a_schedule(every(300), schedule_id=name) for name in ("c", "b", "a")]
 
@@ -96,7 +96,7 @@ class ScheduleContract(Contract):
         }
 
     @pytest.mark.proves("T15")
-    async def test_a_name_that_comes_twice_in_a_batch_is_created_and_then_edited(self, scene: Scene) -> None:
+    async def test_a_schedule_that_is_twice_in_a_batch_is_created_and_edited(self, scene: Scene) -> None:
         *_, last = await scene.storage.definitions.put_schedules(
             [a_schedule(every(60)), a_schedule(every(90))], at=scene.now
         )
@@ -117,7 +117,7 @@ class ScheduleContract(Contract):
         assert (await scene.due()).schedules == []
         assert await scene.storage.ledger.next_wake() is None
 
-    async def test_pausing_twice_keeps_the_first_moment(self, scene: Scene) -> None:
+    async def test_pausing_twice_keeps_the_first_pause_time(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         first = await scene.pause(paused=True)
         scene.clock.advance(MINUTE)
@@ -129,7 +129,7 @@ class ScheduleContract(Contract):
         assert list(ledger.pauses) == [Pause(first.updated_at, None)]
 
     @pytest.mark.proves("R4-26")
-    async def test_a_resumed_schedule_is_due_at_once(self, scene: Scene) -> None:
+    async def test_a_resumed_schedule_is_due_immediately(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60))
         paused_at = scene.now
         await scene.pause(paused=True)
@@ -143,7 +143,7 @@ class ScheduleContract(Contract):
         assert list(due.pauses) == [Pause(paused_at, scene.now)]
 
     @pytest.mark.proves("T6", "T11")
-    async def test_a_clock_set_back_ends_no_pause_before_it_began(self, scene: Scene) -> None:
+    async def test_a_clock_set_back_ends_no_pause_before_its_beginning(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         paused = await scene.pause(paused=True)
 
@@ -154,7 +154,7 @@ class ScheduleContract(Contract):
         assert list(ledger.pauses) == [Pause(paused.updated_at, paused.updated_at)]
 
     @pytest.mark.proves("T11")
-    async def test_a_pause_that_is_taken_back_and_begun_again_at_once_goes_on(self, scene: Scene) -> None:
+    async def test_pausing_immediately_after_a_resume_continues_the_pause(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         for paused in (True, False, True):
             await scene.pause(paused=paused)
@@ -168,13 +168,13 @@ class ScheduleContract(Contract):
         assert list(ledger.pauses) == [Pause(since, None)]
         assert list(resumed.pauses) == [Pause(since, scene.now)]
 
-    async def test_resuming_what_is_not_paused_changes_nothing(self, scene: Scene) -> None:
+    async def test_resuming_a_schedule_that_is_not_paused_changes_nothing(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60))
         scene.clock.advance(SECOND)
 
         assert await scene.pause(paused=False) == schedule
 
-    async def test_pausing_tells_which_schedules_exist(self, scene: Scene) -> None:
+    async def test_pausing_returns_the_schedules_that_exist(self, scene: Scene) -> None:
         await scene.schedule(every(60))
 
         told = await scene.storage.definitions.pause_schedules([NIGHTLY, STRANGER], paused=True, at=scene.now)
@@ -182,7 +182,7 @@ class ScheduleContract(Contract):
         assert [schedule.id for schedule in told] == [NIGHTLY]
 
     @pytest.mark.proves("T11")
-    async def test_a_paused_stretch_is_one_skipped_range_whatever_its_length(self, scene: Scene) -> None:
+    async def test_a_pause_of_any_length_is_one_skipped_range(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, catchup="all"))
         await scene.pause(paused=True)
         scene.clock.advance(100 * MINUTE)
@@ -217,7 +217,7 @@ class ScheduleContract(Contract):
         assert (await scene.due()).schedules == []
         assert await scene.storage.ledger.next_wake() is None
 
-    async def test_deleting_twice_deletes_once(self, scene: Scene) -> None:
+    async def test_deleting_a_schedule_twice_is_a_no_op(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
 
@@ -237,7 +237,7 @@ class ScheduleContract(Contract):
         assert (ledger.schedule.uid, ledger.deleted_at) == (schedule.uid, scene.now)
 
     @pytest.mark.proves("T1", "T15")
-    async def test_a_schedule_created_anew_has_a_ledger_of_its_own(self, scene: Scene) -> None:
+    async def test_a_recreated_schedule_has_a_new_ledger(self, scene: Scene) -> None:
         old = await scene.schedule(every(60))
         await scene.fire_after(MINUTE)
         await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
@@ -250,7 +250,7 @@ class ScheduleContract(Contract):
         ledgers = await scene.storage.queries.ledgers()
         assert {ledger.schedule.uid: ledger.deleted_at for ledger in ledgers} == {old.uid: scene.now, new.uid: None}
 
-    async def test_the_runs_of_a_deleted_schedule_do_not_hinder_its_successor(self, scene: Scene) -> None:
+    async def test_runs_of_a_deleted_schedule_do_not_block_its_successor(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await scene.fire_after(MINUTE)
         await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
@@ -301,12 +301,12 @@ class ScheduleContract(Contract):
 
         assert await scene.storage.ledger.next_wake() == scene.after(MINUTE)
 
-    async def test_a_schedule_that_may_fire_early_wakes_early(self, scene: Scene) -> None:
+    async def test_a_schedule_with_jitter_wakes_early(self, scene: Scene) -> None:
         await scene.schedule(every(60, jitter=10 * SECOND))
 
         assert await scene.storage.ledger.next_wake() == scene.after(50 * SECOND)
 
-    async def test_a_schedule_without_moments_is_never_due(self, scene: Scene) -> None:
+    async def test_a_schedule_without_fire_times_is_never_due(self, scene: Scene) -> None:
         schedule = await scene.schedule(manual())
         scene.clock.advance(HOUR)
 
@@ -314,7 +314,7 @@ class ScheduleContract(Contract):
         assert (await scene.due()).schedules == []
 
     @pytest.mark.proves("R1-13")
-    async def test_a_schedule_that_has_fired_for_the_last_time_is_kept_disabled(self, scene: Scene) -> None:
+    async def test_a_schedule_that_has_fired_for_the_last_time_is_disabled(self, scene: Scene) -> None:
         await scene.schedule(once(scene.after(MINUTE)))
 
         assert len(await scene.fire_after(MINUTE)) == 1
@@ -325,7 +325,7 @@ class ScheduleContract(Contract):
         scene.clock.advance(HOUR)
         assert (await scene.due()).schedules == []
 
-    async def test_a_spent_schedule_can_be_given_a_new_moment(self, scene: Scene) -> None:
+    async def test_a_one_shot_that_has_fired_can_get_a_new_time(self, scene: Scene) -> None:
         await scene.schedule(once(scene.after(MINUTE)))
         await scene.fire_after(MINUTE)
 

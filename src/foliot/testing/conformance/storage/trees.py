@@ -1,4 +1,4 @@
-"""Trees of any kind: what a storage promises about notes, nesting, reading and settling them."""
+"""The promises of a storage about trees of any kind: notes, nesting, reading and settling."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,19 +16,19 @@ from foliot.domain.workflow.progress import StepState
 from foliot.ports.queries import RunFilter
 from foliot.ports.trees import PREFETCHED_STEPS
 from foliot.testing.builders import REPORT, a_run, a_run_id, succeeded
-from foliot.testing.conformance.storage.passages import (
+from foliot.testing.conformance.storage.scene import Another, Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import (
     ETL,
-    a_part,
+    a_child,
     a_settlement,
     an_opening,
-    begun,
+    child_of,
+    claim_child,
+    final_settlement,
     opened,
-    part_of,
     settle,
-    the_end,
     unsettled,
 )
-from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 from foliot.testing.conformance.storage.workflows import a_workflow, put
 
 MANY = 50
@@ -36,7 +36,7 @@ GONE = a_run_id()
 
 
 class TreeContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     # -- reading
 
@@ -44,16 +44,16 @@ class TreeContract(Contract):
         run = a_run(job_id=ETL, scheduled_for=scene.after(-MINUTE))
         fields = {"version": 7, "held": ("job:etl", "key:disk"), "progress": b"[1]", "deadline": scene.after(MINUTE)}
         tree = await opened(scene, run, **fields)
-        await scene.cancel(await part_of(scene, tree))
+        await scene.cancel(await child_of(scene, tree))
 
         [one] = await unsettled(scene)
 
         assert one.tree == tree
         assert one.tree.planned == run.scheduled_for
 
-    async def test_a_tree_has_the_revision_that_its_job_has_now(self, scene: Scene) -> None:
+    async def test_a_tree_has_the_current_revision_of_its_job(self, scene: Scene) -> None:
         tree = await opened(scene)
-        await scene.cancel(await part_of(scene, tree))
+        await scene.cancel(await child_of(scene, tree))
         assert [one.tree.revision for one in await unsettled(scene)] == [None]
 
         job = await scene.job(ETL)
@@ -64,7 +64,7 @@ class TreeContract(Contract):
     async def test_a_bounded_number_of_notes_is_read_oldest_first(self, scene: Scene) -> None:
         names = tuple("abcde")
         claim = await scene.start(a_run(job_id=ETL))
-        runs = {name: a_part(claim.run_id, name) for name in names}
+        runs = {name: a_child(claim.run_id, name) for name in names}
         await scene.storage.trees.open([an_opening(claim, steps=names, runs=runs)], at=scene.now)
         await scene.finish(*map(succeeded, await scene.claim()))
 
@@ -78,7 +78,7 @@ class TreeContract(Contract):
 
     async def test_trees_with_notes_are_read_page_by_page(self, scene: Scene) -> None:
         trees = [await opened(scene) for _ in range(5)]
-        await scene.cancel(*[await part_of(scene, tree) for tree in trees])
+        await scene.cancel(*[await child_of(scene, tree) for tree in trees])
 
         pages = [await scene.storage.trees.unsettled(2, notes_per_tree=1, at=scene.now)]
         while (after := pages[-1].after) is not None:
@@ -88,11 +88,11 @@ class TreeContract(Contract):
         assert [[one.tree.run_id for one in page.trees] for page in pages] == [ids[:2], ids[2:4], ids[4:]]
         assert {page.now for page in pages} == {scene.now}
 
-    async def test_a_small_tree_comes_with_all_its_states(self, scene: Scene) -> None:
+    async def test_a_small_tree_is_read_with_all_step_states(self, scene: Scene) -> None:
         small = await opened(scene)
         large = await opened(scene, steps=[f"step{number}" for number in range(PREFETCHED_STEPS + 1)])
         await scene.storage.definitions.pause_step(ETL, "load", paused=True)
-        parts = [await part_of(scene, small), await part_of(scene, large, "step0")]
+        parts = [await child_of(scene, small), await child_of(scene, large, "step0")]
         await scene.cancel(*parts)
 
         first, second = [one.loaded for one in await unsettled(scene)]
@@ -101,11 +101,11 @@ class TreeContract(Contract):
         assert (first.has_all_states, first.paused) == (True, {"load"})
         assert (second.states, second.has_all_states) == ({}, False)
 
-    async def test_what_several_trees_want_is_read_at_once(self, scene: Scene) -> None:
+    async def test_rows_requested_by_several_trees_are_read_in_one_call(self, scene: Scene) -> None:
         job = await scene.job()
         version = await put(scene, a_workflow("extract"))
         first, second = await opened(scene, params={"day": 1}), await opened(scene)
-        claim = await begun(scene, first)
+        claim = await claim_child(scene, first)
         await scene.finish(succeeded(claim, b"[1]"))
         key = (ETL, 1, None)
         wants = [
@@ -131,7 +131,7 @@ class TreeContract(Contract):
             ),
         }
 
-    async def test_what_does_not_exist_is_answered_with_nothing(self, scene: Scene) -> None:
+    async def test_loading_missing_rows_returns_empty_values(self, scene: Scene) -> None:
         asking = a_run_id()
         wanted = Wanted(
             run_id=asking,
@@ -148,13 +148,13 @@ class TreeContract(Contract):
     @pytest.mark.parametrize(
         "wanted", [Wanted(run_id=GONE, body=True), Wanted(run_id=GONE, parent=GONE)], ids=["body", "parent"]
     )
-    async def test_a_tree_that_is_missing_is_an_error(self, scene: Scene, wanted: Wanted) -> None:
+    async def test_loading_for_a_missing_tree_returns_an_error(self, scene: Scene, wanted: Wanted) -> None:
         found = await scene.storage.trees.load([wanted], at=scene.now)
 
         assert found.keys() == {GONE}
         assert str(found[GONE].error).startswith(f"the row of execution '{GONE}' cannot be read")
 
-    async def test_a_tree_can_read_what_was_given_for_its_run(self, scene: Scene) -> None:
+    async def test_a_tree_can_load_the_options_given_for_its_run(self, scene: Scene) -> None:
         tree = await opened(scene, a_run(job_id=ETL, overrides=b'{"priority":7}'))
 
         found = await scene.storage.trees.load([Wanted(run_id=tree.run_id, overrides=True)], at=scene.now)
@@ -164,10 +164,10 @@ class TreeContract(Contract):
     # -- nesting
 
     @pytest.mark.proves("D9")
-    async def test_all_runs_of_nested_trees_belong_to_the_outermost(self, scene: Scene) -> None:
+    async def test_all_runs_of_nested_trees_have_the_outermost_tree_as_root(self, scene: Scene) -> None:
         outer = await opened(scene)
         inner = await nested(scene, outer)
-        leaf = await part_of(scene, inner)
+        leaf = await child_of(scene, inner)
 
         run = await scene.run(leaf)
 
@@ -179,18 +179,18 @@ class TreeContract(Contract):
         assert loaded[leaf].parent == Ancestry(outer.run_id, 1, inner.held)
 
     @pytest.mark.proves("D5", "D9")
-    async def test_a_note_goes_to_the_parent_and_no_further(self, scene: Scene) -> None:
+    async def test_a_note_is_added_only_to_the_parent(self, scene: Scene) -> None:
         outer = await opened(scene)
         inner = await nested(scene, outer)
 
-        await scene.finish(succeeded(await begun(scene, inner)))
+        await scene.finish(succeeded(await claim_child(scene, inner)))
         assert await noted_trees(scene) == [(inner.run_id, "extract")]
-        await settle(scene, the_end(inner))
+        await settle(scene, final_settlement(inner))
 
         assert await noted_trees(scene) == [(outer.run_id, "extract")]
 
     @pytest.mark.proves("S5")
-    async def test_a_tree_that_its_parent_cancels_is_to_be_settled(self, scene: Scene) -> None:
+    async def test_a_tree_cancelled_by_its_parent_is_unsettled(self, scene: Scene) -> None:
         outer = await opened(scene)
         inner = await nested(scene, outer)
 
@@ -203,10 +203,10 @@ class TreeContract(Contract):
             scene.now,
             [Note(inner.run_id)],
         )
-        assert await settle(scene, the_end(inner)) == []
+        assert await settle(scene, final_settlement(inner)) == []
 
     @pytest.mark.proves("D6")
-    async def test_trees_that_cancel_the_children_of_others_are_settled_side_by_side(
+    async def test_trees_that_cancel_each_others_children_settle_concurrently(
         self, scene: Scene, another: Another
     ) -> None:
         roots = await open_all(scene, [a_run(job_id=ETL) for _ in range(MANY)])
@@ -221,17 +221,17 @@ class TreeContract(Contract):
         cancelled = [run_id for one in (*down, *up) if one.tree.run_id in winners for run_id in one.cancels]
         assert set(await scene.statuses(*cancelled)) == {Status.CANCELLING}
         assert {one.tree.run_id for one in await unsettled(scene, 2 * MANY)} == set(cancelled)
-        # The settlement that was saved first raised the state of the tree that the other one was decided on.
+        # The first saved settlement raised the state of the tree that the other one was decided on.
         assert len(cancelled) == MANY
 
     # -- limits
 
     @pytest.mark.proves("S6")
-    async def test_a_child_that_is_exempt_from_what_its_ancestor_holds_can_start(self, scene: Scene) -> None:
+    async def test_a_child_exempt_from_a_limit_of_its_ancestor_can_start(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL, concurrency_key="disk"))
         runs = {
-            "exempt": a_part(claim.run_id, "exempt", concurrency_key="disk", exempt=claim.limit_keys),
-            "plain": a_part(claim.run_id, "plain", concurrency_key="disk"),
+            "exempt": a_child(claim.run_id, "exempt", concurrency_key="disk", exempt=claim.limit_keys),
+            "plain": a_child(claim.run_id, "plain", concurrency_key="disk"),
         }
         opening = an_opening(claim, steps=tuple(runs), runs=runs, held=claim.limit_keys)
 
@@ -242,23 +242,23 @@ class TreeContract(Contract):
     @pytest.mark.proves("L10")
     async def test_the_end_of_an_exempt_child_frees_no_place(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL, concurrency_key="disk"))
-        child = a_part(claim.run_id, "extract", concurrency_key="disk", exempt=claim.limit_keys)
+        child = a_child(claim.run_id, "extract", concurrency_key="disk", exempt=claim.limit_keys)
         opening = an_opening(claim, runs={"extract": child}, held=claim.limit_keys)
         await scene.storage.trees.open([opening], at=scene.now)
         [waiting] = await scene.create(a_run(concurrency_key="disk"))
 
-        await scene.finish(succeeded(await begun(scene, opening.tree)))
+        await scene.finish(succeeded(await claim_child(scene, opening.tree)))
         assert await scene.ready() == []
-        await settle(scene, the_end(opening.tree))
+        await settle(scene, final_settlement(opening.tree))
 
         assert await scene.ready() == [waiting]
 
     # -- saving
 
     @pytest.mark.proves("D6")
-    async def test_progress_is_saved_with_the_state_or_not_at_all(self, scene: Scene) -> None:
+    async def test_progress_is_saved_together_with_the_state(self, scene: Scene) -> None:
         tree = await opened(scene, progress=b'{"done":0}')
-        await scene.cancel(await part_of(scene, tree))
+        await scene.cancel(await child_of(scene, tree))
 
         first = a_settlement(tree._replace(progress=b'{"done":1}'))
         late = a_settlement(tree._replace(progress=b'{"done":2}'))
@@ -279,8 +279,8 @@ class TreeContract(Contract):
 
 
 async def nested(scene: Scene, outer: Tree) -> Tree:
-    """The first step of a tree, opened as a tree itself."""
-    claim = await begun(scene, outer)
+    """Open the first step of a tree as a tree."""
+    claim = await claim_child(scene, outer)
     opening = an_opening(claim, held=("job:inner",))
     assert await scene.storage.trees.open([opening], at=scene.now) == []
     return opening.tree
@@ -292,8 +292,8 @@ async def open_all(scene: Scene, runs: Sequence[NewRun]) -> list[Tree]:
 
 
 async def nest_all(scene: Scene, trees: Sequence[Tree]) -> list[Tree]:
-    """`nested` for many, in the same order."""
-    found = await _open_claimed(scene, [await part_of(scene, tree) for tree in trees])
+    """Do `nested` for many trees, in the same order."""
+    found = await _open_claimed(scene, [await child_of(scene, tree) for tree in trees])
     assert [tree.root_id for tree in found] == [tree.run_id for tree in trees]
     return found
 
@@ -306,5 +306,5 @@ async def _open_claimed(scene: Scene, run_ids: Sequence[RunId]) -> list[Tree]:
 
 
 async def noted_trees(scene: Scene) -> list[tuple[RunId, str | None]]:
-    """Which trees have notes, and about which children."""
+    """Return the trees with notes, and the children of the notes."""
     return [(one.tree.run_id, note.child_key) for one in await unsettled(scene) for note in one.notes.items]

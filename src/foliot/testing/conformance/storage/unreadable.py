@@ -1,4 +1,4 @@
-"""Rows that something else has written: what cannot be read harms nobody but itself."""
+"""The promises of a storage about unreadable schedules, jobs and limits: they do not affect other rows."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
@@ -20,14 +20,14 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.invariants import check_invariants
 
 Spoil = Callable[..., None]
-"""Writes documents behind the back of the storage: `spoil("schedules", "id = 'nightly'", spec="{oops")`."""
+"""Writes directly into the database: `spoil("schedules", "id = 'nightly'", spec="{oops")`."""
 
 OTHER = ScheduleId("other")
 GARBAGE = ("{oops", "[]", '{"type": "never"}', '{"type": "interval", "expr": 60}', "")
 
 
 def limited(due_at: Instant, **fields: Any) -> NewRun:
-    """A run that nobody else of its job may be beside."""
+    """Build a run with max_concurrent=1."""
     return a_run(due_at=due_at, max_concurrent=1, **fields)
 
 
@@ -35,22 +35,22 @@ NO_LIMITS: Final = (
     *("{oops", "[]", "{}", "[1]", '[["job:report", 0]]', '[["job:report", "x"]]'),
     '[["job:report", 1], ["job:report", 1]]',
 )
-"""What nobody can wait for."""
+"""Invalid values of the column `limits`."""
 
 
 class UnreadableContract(Contract):
-    """Besides the fixtures of all suites this one asks for `spoil`."""
+    """Needs the fixture `spoil` in addition to those of all suites."""
 
     @pytest.fixture
     async def scene(self, storage: Storage, clock: VirtualClock) -> AsyncIterator[Scene]:
-        """What must always hold cannot be looked at while rows cannot be read: see `sound`."""
-        yield Scene(storage, clock)  # noqa: PT022 - as the one that it stands in for
+        """A scene without the final check of invariants, which cannot be done with unreadable rows: see `sound`."""
+        yield Scene(storage, clock)  # noqa: PT022 - same type as the fixture that it overrides
 
     # -- schedules
 
     @pytest.mark.proves("T5")
     @pytest.mark.parametrize("document", GARBAGE)
-    async def test_a_schedule_that_cannot_be_read_is_set_apart_and_the_others_are_due(
+    async def test_an_unreadable_schedule_is_reported_and_the_others_are_due(
         self, scene: Scene, spoil: Spoil, document: str
     ) -> None:
         bad = await scene.schedule(every(60))
@@ -65,7 +65,7 @@ class UnreadableContract(Contract):
         assert due.unreadable[0].error.message.startswith(f"the row of schedule '{NIGHTLY}' cannot be read")
         assert due.size == 2
 
-    async def test_so_is_one_of_which_an_earlier_revision_is_needed_and_cannot_be_read(
+    async def test_a_due_schedule_with_a_needed_unreadable_revision_is_reported(
         self, scene: Scene, spoil: Spoil
     ) -> None:
         await scene.schedule(every(60))
@@ -80,7 +80,7 @@ class UnreadableContract(Contract):
         assert [one.error.schedule_id for one in due.unreadable] == [NIGHTLY]
         assert "revision '1'" in due.unreadable[0].error.message
 
-    async def test_so_are_all_that_start_a_job_that_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_due_schedules_of_an_unreadable_job_are_reported(self, scene: Scene, spoil: Spoil) -> None:
         await scene.schedule(every(60))
         await scene.schedule(every(60), schedule_id="twin")
         await scene.schedule(every(60, job_id=JobId("sound")), schedule_id=OTHER)
@@ -94,9 +94,7 @@ class UnreadableContract(Contract):
         assert sorted(one.id for one in due.unreadable) == [NIGHTLY, "twin"]
         assert {one.error.name for one in due.unreadable} == {REPORT}
 
-    async def test_who_is_set_apart_leaves_the_batch_and_the_next_wake_to_others(
-        self, scene: Scene, spoil: Spoil
-    ) -> None:
+    async def test_unreadable_schedules_can_be_excluded_from_the_next_wake(self, scene: Scene, spoil: Spoil) -> None:
         for name in ("a", "b", "c"):
             await scene.schedule(every(60), schedule_id=name)
         await scene.schedule(every(60), schedule_id=OTHER)
@@ -112,7 +110,7 @@ class UnreadableContract(Contract):
         wakes = [await scene.storage.ledger.next_wake(besides=uids) for uids in ((), apart[:2], apart)]
         assert wakes == [scene.now, scene.now, scene.after(MINUTE)]
 
-    async def test_a_schedule_whose_row_and_revision_cannot_be_read_is_one_trouble(
+    async def test_a_schedule_with_unreadable_row_and_revision_is_reported_once(
         self, scene: Scene, spoil: Spoil
     ) -> None:
         await self.edited(scene)
@@ -131,9 +129,7 @@ class UnreadableContract(Contract):
             '{"type": "cron", "expr": "@daily", "job_id": "report", "end_at": 999999999999999999}',
         ],
     )
-    async def test_a_rule_with_times_that_no_calendar_has_cannot_be_read(
-        self, scene: Scene, spoil: Spoil, spec: str
-    ) -> None:
+    async def test_a_schedule_with_an_invalid_rule_is_unreadable(self, scene: Scene, spoil: Spoil, spec: str) -> None:
         await scene.schedule(every(60))
         spoil("schedules", f"id = '{NIGHTLY}'", spec=spec)
         spoil("revisions", "number > 0", spec=spec)
@@ -143,16 +139,16 @@ class UnreadableContract(Contract):
         assert [one.is_unreadable for one in await scene.storage.definitions.page_schedules()] == [True]
 
     @pytest.mark.proves("M2")
-    async def test_a_process_that_is_too_old_for_what_a_later_one_has_made_is_told_so(
-        self, scene: Scene, spoil: Spoil
-    ) -> None:
+    async def test_a_process_too_old_for_the_schema_is_refused(self, scene: Scene, spoil: Spoil) -> None:
         await scene.storage.upkeep.check()
         spoil("meta", "key = 'min_code'", value="999")
 
         with pytest.raises(SchemaTooNew, match="999"):
             await scene.storage.upkeep.check()
 
-    async def test_its_own_row_counts_also_where_earlier_revisions_rule(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_schedule_with_an_unreadable_row_is_reported_if_earlier_revisions_apply(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
         await self.edited(scene)
         spoil("schedules", f"id = '{NIGHTLY}'", spec="{oops")
 
@@ -161,7 +157,7 @@ class UnreadableContract(Contract):
         assert ([one.id for one in due.unreadable], list(due.schedules)) == ([NIGHTLY], [])
 
     @pytest.mark.proves("T2", "T5")
-    async def test_mended_by_hand_it_loses_no_moment_and_doubles_none(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_schedule_repaired_by_hand_loses_and_repeats_no_tick(self, scene: Scene, spoil: Spoil) -> None:
         schedule = await scene.schedule(every(60, catchup=Catchup.ALL))
         await scene.fire_after(MINUTE)
         await self.spoilt_for(scene, spoil, 3)
@@ -174,7 +170,7 @@ class UnreadableContract(Contract):
 
     @pytest.mark.proves("T2", "T5")
     @pytest.mark.parametrize("seconds", [60, 120])
-    async def test_an_upsert_mends_it_and_what_was_not_decided_follows_the_rule_that_it_had(
+    async def test_an_upsert_repairs_an_unreadable_schedule_and_undecided_ticks_keep_its_rule(
         self, scene: Scene, spoil: Spoil, seconds: int
     ) -> None:
         await scene.schedule(every(60, catchup=Catchup.ALL))
@@ -188,7 +184,7 @@ class UnreadableContract(Contract):
         assert await self.minutes(scene) == [1, 2, 3, 4]
         assert await self.sound(scene)
 
-    async def test_what_was_missed_while_it_could_not_be_read_is_for_its_catch_up_policy(
+    async def test_ticks_missed_while_a_schedule_was_unreadable_follow_its_catch_up_policy(
         self, scene: Scene, spoil: Spoil
     ) -> None:
         schedule = await scene.schedule(every(60))
@@ -201,7 +197,7 @@ class UnreadableContract(Contract):
         assert [(tick.outcome, tick.count) for tick in ticks] == [(TickOutcome.MISSED, 2), (TickOutcome.RAN, 1)]
         assert await self.sound(scene)
 
-    async def test_it_can_be_looked_up_paused_and_deleted(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_schedule_can_be_read_paused_and_deleted(self, scene: Scene, spoil: Spoil) -> None:
         await scene.schedule(every(60))
         await scene.schedule(every(60), schedule_id=OTHER)
         spoil("schedules", f"id = '{NIGHTLY}'", spec="{oops")
@@ -214,7 +210,7 @@ class UnreadableContract(Contract):
         assert await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now) == [NIGHTLY]
         assert [one.id for one in await scene.storage.definitions.page_schedules()] == [OTHER]
 
-    async def test_it_keeps_retention_from_nothing(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_schedule_does_not_stop_retention(self, scene: Scene, spoil: Spoil) -> None:
         bad = await scene.schedule(every(60, overlap=Overlap.ALLOW))
         sound = await scene.schedule(every(60, overlap=Overlap.ALLOW), schedule_id=OTHER)
         for _ in range(3):
@@ -229,9 +225,7 @@ class UnreadableContract(Contract):
 
     # -- jobs
 
-    async def test_a_job_that_cannot_be_read_is_the_trouble_of_who_asks_for_it(
-        self, scene: Scene, spoil: Spoil
-    ) -> None:
+    async def test_an_unreadable_job_raises_only_where_it_is_requested(self, scene: Scene, spoil: Spoil) -> None:
         await scene.job("sound")
         await scene.job("bad")
         spoil("jobs", "id = 'bad'", spec="{oops")
@@ -240,7 +234,7 @@ class UnreadableContract(Contract):
         with pytest.raises(RowUnreadable, match="the row of job 'bad' cannot be read"):
             await scene.storage.definitions.get_jobs([JobId("sound"), JobId("bad")])
 
-    async def test_who_puts_another_in_its_place_mends_it(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_putting_a_job_replaces_an_unreadable_one(self, scene: Scene, spoil: Spoil) -> None:
         before = await scene.job("bad")
         spoil("jobs", "id = 'bad'", spec="{oops")
         scene.clock.advance(MINUTE)
@@ -254,7 +248,7 @@ class UnreadableContract(Contract):
     # -- runs
 
     @pytest.mark.parametrize("document", NO_LIMITS)
-    async def test_a_run_whose_limits_cannot_be_read_ends_when_its_turn_comes_and_the_others_are_claimed(
+    async def test_a_run_with_unreadable_limits_fails_at_its_claim_and_others_are_claimed(
         self, scene: Scene, spoil: Spoil, document: str
     ) -> None:
         await scene.job(REPORT)
@@ -268,7 +262,7 @@ class UnreadableContract(Contract):
         assert [claim.run_id for claim in claims] == [sound]
         await self.has_ended(scene, bad)
 
-    async def test_no_more_are_claimed_in_its_place_than_were_asked_for(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_claim_that_replaces_unreadable_runs_respects_the_limit(self, scene: Scene, spoil: Spoil) -> None:
         first, bad, *_ = await scene.create(a_run(), limited(scene.now), a_run(), a_run())
         spoil("runs", f"id = '{bad}'", limits="{oops")
 
@@ -278,7 +272,7 @@ class UnreadableContract(Contract):
         assert len(claims) == 2
 
     @pytest.mark.parametrize("document", NO_LIMITS)
-    async def test_one_that_is_for_later_keeps_no_other_from_being_released(
+    async def test_a_scheduled_run_with_unreadable_limits_does_not_stop_releases(
         self, scene: Scene, spoil: Spoil, document: str
     ) -> None:
         later = scene.after(MINUTE)
@@ -292,7 +286,7 @@ class UnreadableContract(Contract):
         await self.has_ended(scene, bad)
         assert await scene.storage.admission.admit(100, at=scene.now) == 0
 
-    async def test_its_places_are_given_back(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_run_with_unreadable_limits_releases_its_places(self, scene: Scene, spoil: Spoil) -> None:
         bad, waiting = await scene.create(limited(scene.now), limited(scene.now))
         spoil("runs", f"id = '{bad}'", limits="{oops")
 
@@ -300,7 +294,9 @@ class UnreadableContract(Contract):
 
         await self.has_ended(scene, bad)
 
-    async def test_so_it_is_for_who_claims_by_name_or_exchanges(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_run_with_unreadable_limits_fails_when_claimed_by_id_or_exchange(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
         bad, worse, sound = await scene.create(limited(scene.now), limited(scene.now, job_id=JobId("x")), a_run())
@@ -314,7 +310,7 @@ class UnreadableContract(Contract):
         await self.has_ended(scene, bad)
         await self.has_ended(scene, worse)
 
-    async def test_one_that_is_under_way_can_be_given_back_reaped_and_tried_again(
+    async def test_a_running_run_with_unreadable_limits_is_given_back_reaped_and_retried(
         self, scene: Scene, spoil: Spoil
     ) -> None:
         worker = await scene.worker()
@@ -329,7 +325,7 @@ class UnreadableContract(Contract):
         assert [one.run_id for one in await scene.claim(worker=worker)] == []
         await self.has_ended(scene, claim.run_id)
 
-    async def test_a_lost_one_ends_as_well(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_lost_run_with_unreadable_limits_ends(self, scene: Scene, spoil: Spoil) -> None:
         worker = await scene.worker()
         claim = await scene.start(limited(scene.now), worker=worker)
         spoil("runs", f"id = '{claim.run_id}'", limits="{oops")
@@ -341,7 +337,7 @@ class UnreadableContract(Contract):
         assert await scene.claim() == []
         await self.has_ended(scene, claim.run_id)
 
-    # -- looking
+    # -- helpers
 
     async def has_ended(self, scene: Scene, run_id: RunId) -> None:
         run = await scene.run(run_id)
@@ -351,19 +347,19 @@ class UnreadableContract(Contract):
         assert await self.sound(scene)
 
     async def spoilt_for(self, scene: Scene, spoil: Spoil, minutes: int) -> None:
-        """The scheduler looks each minute, and can do nothing."""
+        """Make the schedule unreadable, and do a round of the scheduler each minute."""
         spoil("schedules", f"id = '{NIGHTLY}'", spec="{oops")
         for _ in range(minutes):
             assert await scene.fire_after(MINUTE) == []
 
     async def edited(self, scene: Scene) -> None:
-        """Moments that are due belong to the rule that it had before."""
+        """Edit the schedule while ticks of its former rule are due."""
         await scene.schedule(every(60))
         scene.clock.advance(MINUTE)
         await scene.schedule(every(90))
 
     async def minutes(self, scene: Scene) -> list[int]:
-        """The planned moments that are in the ledger, each as a row of its own."""
+        """Return the planned times in the ledger, each of which is a row of its own."""
         schedule = await scene.stored()
         return [(tick.scheduled_for - schedule.created_at) // MINUTE for tick in await scene.ticks(schedule.uid)]
 

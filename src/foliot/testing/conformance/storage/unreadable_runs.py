@@ -1,4 +1,4 @@
-"""Runs, and what belongs to them, that something else has written: they are shown and ended, and stop nobody."""
+"""The promises of a storage about unreadable runs: they are shown and can end, and do not affect other runs."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Final
@@ -16,40 +16,40 @@ from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, a_chunk, a_run, cancelled, every, lost, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
-from foliot.testing.conformance.storage.passages import begun, noted, opened
 from foliot.testing.conformance.storage.scene import Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import all_notes, claim_child, opened
 
 Spoil = Callable[..., None]
 
 FAR: Final = str(LATEST + 1)
 FULL: Final = str(2**31 - 1)
-"""As much as a column can hold, where it holds least."""
+"""The largest value of the smallest integer column."""
 UNCLAIMABLE: Final = (
     *(("limits", "{oops"), ("limits", "7")),
     *(("attempt", "-1"), ("attempt", FULL), ("lost", "-1"), ("lost", FULL)),
 )
-"""Who claims a run goes by these."""
+"""Invalid values that a claim reads."""
 DAMAGES: Final = (
     *UNCLAIMABLE,
     *(("payload", "{oops"), ("overrides", "{oops"), ("overrides", '{"retry": 7}')),
     *(("status", "lost"), ("created_at", FAR), ("due_at", FAR), ("started_at", f"-{FAR}")),
     *(("scheduled_for", FAR), ("schedule_uid", "nobody")),
 )
-"""Columns with what nobody can read in them."""
+"""Columns with invalid values."""
 
 
 class UnreadableRunContract(Contract):
-    """Besides the fixtures of all suites this one asks for `spoil`, which is kept from nothing by constraints."""
+    """Needs the fixture `spoil` in addition to those of all suites. Constraints must not stop it."""
 
     @pytest.fixture
     async def scene(self, storage: Storage, clock: VirtualClock) -> AsyncIterator[Scene]:
-        """What must always hold cannot be looked at while rows cannot be read."""
-        yield Scene(storage, clock)  # noqa: PT022 - as the one that it stands in for
+        """A scene without the final check of invariants, which cannot be done with unreadable rows."""
+        yield Scene(storage, clock)  # noqa: PT022 - same type as the fixture that it overrides
 
     # -- shown
 
     @pytest.mark.parametrize(("column", "value"), DAMAGES)
-    async def test_a_run_that_cannot_be_read_is_listed_as_such_among_the_others(
+    async def test_an_unreadable_run_is_listed_among_the_others(
         self, scene: Scene, spoil: Spoil, column: str, value: str
     ) -> None:
         first, bad, last = await scene.create(*(a_run(payload=b'{"week": 7}') for _ in range(3)))
@@ -63,7 +63,7 @@ class UnreadableRunContract(Contract):
         self.is_unreadable(runs[bad])
         self.is_unreadable((await scene.storage.queries.get_runs([bad, last]))[bad])
 
-    async def test_so_is_one_whose_output_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_run_with_unreadable_output_is_listed_as_unreadable(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start()
         await scene.finish(succeeded(claim, b"[1]"))
         spoil("outputs", f"run_id = '{claim.run_id}'", body="{oops")
@@ -73,7 +73,7 @@ class UnreadableRunContract(Contract):
         self.is_unreadable(run)
         assert (run.status, run.output) == (Status.SUCCESS, None)
 
-    async def test_it_is_the_latest_of_its_job_all_the_same(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_run_can_be_the_latest_of_its_job(self, scene: Scene, spoil: Spoil) -> None:
         [bad] = await scene.create(a_run())
         [sound] = await scene.create(a_run(job_id=JobId("sound")))
         spoil("runs", f"id = '{bad}'", payload="{oops")
@@ -89,7 +89,7 @@ class UnreadableRunContract(Contract):
         assert sound_one is not None
         assert sound_one.id == sound
 
-    async def test_what_can_be_told_of_it_is_told(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_run_has_its_readable_fields(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start(a_run(payload=b'{"week": 7}'))
         before = await scene.run(claim.run_id)
         spoil("runs", f"id = '{claim.run_id}'", created_at=FAR)
@@ -100,7 +100,7 @@ class UnreadableRunContract(Contract):
         assert run.unreadable is not None
         assert "created_at" in run.unreadable.message
 
-    async def test_whether_it_is_over_is_told_by_its_end(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_run_with_an_end_time_is_terminal(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start()
         await scene.finish(succeeded(claim))
         [waiting] = await scene.create(a_run())
@@ -111,7 +111,7 @@ class UnreadableRunContract(Contract):
         assert runs[claim.run_id].status.is_terminal
         assert not runs[waiting].status.is_terminal
 
-    async def test_nobody_is_given_options_that_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_reading_unreadable_options_raises(self, scene: Scene, spoil: Spoil) -> None:
         [run_id] = await scene.create(a_run(overrides=b'{"priority": 3}'))
         assert await scene.storage.queries.overrides(run_id) == b'{"priority": 3}'
         spoil("runs", f"id = '{run_id}'", overrides="{oops")
@@ -119,7 +119,7 @@ class UnreadableRunContract(Contract):
         with pytest.raises(RowUnreadable, match=f"the row of run '{run_id}' cannot be read"):
             await scene.storage.queries.overrides(run_id)
 
-    async def test_an_attempt_that_cannot_be_read_is_listed_among_the_others(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_attempt_is_listed_among_the_others(self, scene: Scene, spoil: Spoil) -> None:
         first = await scene.start()
         await scene.finish(to_retry(first))
         [second] = await scene.claim()
@@ -132,9 +132,7 @@ class UnreadableRunContract(Contract):
         assert str(bad.error).startswith(f"the row of attempt '1 of {first.run_id}' cannot be read: finished_at")
         assert (sound.number, sound.status) == (2, Status.SUCCESS)
 
-    async def test_a_piece_of_a_log_that_cannot_be_read_says_so_between_the_others(
-        self, scene: Scene, spoil: Spoil
-    ) -> None:
+    async def test_an_unreadable_log_chunk_is_reported_between_the_others(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start()
         await scene.storage.work.append_log([a_chunk(claim, seq) for seq in range(3)])
         spoil("log_chunks", f"run_id = '{claim.run_id}' AND seq = 1", at=FAR)
@@ -145,7 +143,7 @@ class UnreadableRunContract(Contract):
         assert b"the row of log chunk '1' cannot be read" in chunks[1].data
         assert chunks[1:] == await scene.storage.queries.tail_log(claim.run_id, limit=2)
 
-    async def test_a_tick_that_cannot_be_read_is_shown_among_the_others(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_tick_is_listed_among_the_others(self, scene: Scene, spoil: Spoil) -> None:
         schedule = await scene.schedule(every(60))
         for _ in range(3):
             await scene.fire_after(MINUTE)
@@ -160,7 +158,7 @@ class UnreadableRunContract(Contract):
     # -- ended
 
     @pytest.mark.parametrize(("column", "value"), [*DAMAGES, ("queue", "elsewhere"), ("priority", "7")])
-    async def test_one_that_has_not_started_is_cancelled_and_never_starts(
+    async def test_an_unreadable_waiting_run_can_be_cancelled(
         self, scene: Scene, spoil: Spoil, column: str, value: str
     ) -> None:
         bad, later, sound = await scene.create(a_run(), a_run(due_at=scene.after(MINUTE)), a_run())
@@ -173,7 +171,7 @@ class UnreadableRunContract(Contract):
         assert [claim.run_id for claim in await scene.claim()] == [sound]
         assert await scene.statuses(bad, later) == [Status.CANCELLED] * 2
 
-    async def test_so_is_one_that_stands_elsewhere_beside_one_that_holds_a_place(
+    async def test_a_run_with_a_changed_rank_is_cancelled_with_one_that_holds_a_place(
         self, scene: Scene, spoil: Spoil
     ) -> None:
         limited, moved = await scene.create(a_run(max_concurrent=1), a_run())
@@ -184,7 +182,7 @@ class UnreadableRunContract(Contract):
         assert await scene.ready() == []
 
     @pytest.mark.parametrize(("column", "value"), DAMAGES)
-    async def test_one_that_is_under_way_is_told_to_end_and_ends(
+    async def test_an_unreadable_running_run_can_be_cancelled(
         self, scene: Scene, spoil: Spoil, column: str, value: str
     ) -> None:
         claim = await scene.start()
@@ -197,7 +195,7 @@ class UnreadableRunContract(Contract):
         assert await scene.status(claim.run_id) is Status.CANCELLED
 
     @pytest.mark.parametrize(("column", "value"), UNCLAIMABLE)
-    async def test_one_whose_turn_has_come_fails_and_keeps_nobody_from_theirs(
+    async def test_an_unreadable_run_fails_at_its_claim_and_others_are_claimed(
         self, scene: Scene, spoil: Spoil, column: str, value: str
     ) -> None:
         bad, sound = await scene.create(a_run(), a_run())
@@ -210,7 +208,7 @@ class UnreadableRunContract(Contract):
         assert (run.status, run.reason) == (Status.FAILED, Reason.LAUNCH_FAILED)
         assert str(run.error).startswith(f"the row of run '{bad}' cannot be read")
 
-    async def test_so_does_one_that_is_asked_for_by_its_name(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_run_that_is_claimed_by_id_fails(self, scene: Scene, spoil: Spoil) -> None:
         bad, sound = await scene.create(a_run(), a_run())
         spoil("runs", f"id = '{bad}'", attempt=FULL)
 
@@ -219,7 +217,7 @@ class UnreadableRunContract(Contract):
         assert [claim.run_id for claim in claims] == [sound]
         assert await scene.status(bad) is Status.FAILED
 
-    async def test_so_does_one_that_comes_with_what_is_saved(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_run_that_is_claimed_by_an_exchange_fails(self, scene: Scene, spoil: Spoil) -> None:
         first = await scene.start()
         bad, sound = await scene.create(a_run(), a_run())
         spoil("runs", f"id = '{bad}'", attempt=FULL)
@@ -229,7 +227,7 @@ class UnreadableRunContract(Contract):
         assert [claim.run_id for claim in found.claims] == [sound]
         assert await scene.statuses(first.run_id, bad) == [Status.SUCCESS, Status.FAILED]
 
-    async def test_it_gives_back_its_places(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_run_that_fails_releases_its_places(self, scene: Scene, spoil: Spoil) -> None:
         bad, sound = await scene.create(*[a_run(max_concurrent=1) for _ in range(2)])
         spoil("runs", f"id = '{bad}'", lost=FULL)
 
@@ -238,7 +236,7 @@ class UnreadableRunContract(Contract):
         assert [claim.run_id for claim in claims or await scene.claim()] == [sound]
 
     @pytest.mark.parametrize("overrides", ["{oops", '{"retry": 7}'])
-    async def test_one_whose_options_cannot_be_read_is_not_tried_again(
+    async def test_a_run_with_unreadable_options_is_not_retried(
         self, scene: Scene, spoil: Spoil, overrides: str
     ) -> None:
         failing, vanished = await scene.start(), await scene.start()
@@ -248,7 +246,7 @@ class UnreadableRunContract(Contract):
 
         assert await scene.statuses(failing.run_id, vanished.run_id) == [Status.FAILED] * 2
 
-    async def test_one_that_is_over_stays_so(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_ended_run_stays_ended(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start()
         await scene.finish(succeeded(claim))
         spoil("runs", f"id = '{claim.run_id}'", status="lost")
@@ -257,9 +255,9 @@ class UnreadableRunContract(Contract):
 
     # -- steps
 
-    async def test_a_step_is_shown_although_its_run_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_step_with_an_unreadable_run_is_shown(self, scene: Scene, spoil: Spoil) -> None:
         execution = await opened(scene)
-        claim = await begun(scene, execution)
+        claim = await claim_child(scene, execution)
         await scene.finish(succeeded(claim))
         spoil("runs", f"id = '{claim.run_id}'", status="lost")
 
@@ -268,17 +266,19 @@ class UnreadableRunContract(Contract):
         assert (step.name, step.state.run_id) == ("extract", claim.run_id)
         assert str(step.error).startswith(f"the row of run '{claim.run_id}' cannot be read")
 
-    async def test_its_execution_goes_on_as_if_it_had_failed(self, scene: Scene, spoil: Spoil) -> None:
-        claims = [await begun(scene, await opened(scene)) for _ in range(2)]
+    async def test_an_execution_continues_as_if_its_unreadable_step_had_failed(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        claims = [await claim_child(scene, await opened(scene)) for _ in range(2)]
         await scene.finish(*map(succeeded, claims))
         spoil("runs", f"id = '{claims[0].run_id}'", status="lost")
 
-        assert sorted(await noted(scene)) == [("extract", Status.FAILED), ("extract", Status.SUCCESS)]
+        assert sorted(await all_notes(scene)) == [("extract", Status.FAILED), ("extract", Status.SUCCESS)]
 
-    # -- schedules and jobs, whose numbers nobody can read
+    # -- schedules and jobs with invalid numbers
 
     @pytest.mark.parametrize("column", ["settled_until", "created_at", "opened_at", "behind_since"])
-    async def test_a_schedule_with_a_moment_that_no_calendar_has_is_set_apart(
+    async def test_a_schedule_with_an_invalid_time_is_reported_as_unreadable(
         self, scene: Scene, spoil: Spoil, column: str
     ) -> None:
         await scene.schedule(every(60))
@@ -293,7 +293,9 @@ class UnreadableRunContract(Contract):
         shown = {one.id: one.is_unreadable for one in await scene.storage.definitions.page_schedules()}
         assert shown == {NIGHTLY: True, "other": False}
 
-    async def test_so_is_one_with_such_a_pause(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_schedule_with_an_invalid_pause_time_is_reported_as_unreadable(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
         for name in (NIGHTLY, "other"):
             schedule = await scene.schedule(every(60), schedule_id=name)
             await scene.pause(paused=True, schedule_id=schedule.id)
@@ -307,7 +309,7 @@ class UnreadableRunContract(Contract):
         assert [schedule.id for schedule in due.schedules] == ["other"]
         assert [one.error.schedule_id for one in due.unreadable] == [NIGHTLY]
 
-    async def test_another_takes_its_place(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_schedule_with_an_invalid_time_can_be_replaced(self, scene: Scene, spoil: Spoil) -> None:
         await scene.schedule(every(60))
         spoil("schedules", f"id = '{NIGHTLY}'", settled_until=FAR)
 
@@ -315,9 +317,7 @@ class UnreadableRunContract(Contract):
 
         assert len(await scene.fire_after(MINUTE)) == 1
 
-    async def test_a_job_that_was_created_when_no_calendar_says_is_mended_by_declaring_it(
-        self, scene: Scene, spoil: Spoil
-    ) -> None:
+    async def test_putting_a_job_repairs_its_invalid_creation_time(self, scene: Scene, spoil: Spoil) -> None:
         await scene.job("bad")
         spoil("jobs", "id = 'bad'", created_at=FAR)
         with pytest.raises(RowUnreadable, match="the row of job 'bad' cannot be read: created_at"):
@@ -328,10 +328,10 @@ class UnreadableRunContract(Contract):
         assert (await scene.storage.definitions.page_jobs())[0] == after
         assert after.created_at == scene.now
 
-    # -- looking
+    # -- helpers
 
     async def listed(self, scene: Scene) -> dict[RunId, Run]:
-        """All runs, newest first."""
+        """Return all runs, newest first."""
         return {run.id: run for run in await scene.storage.queries.page_runs(RunFilter())}
 
     def is_unreadable(self, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Versions and executions that something else has written, and names that change around them."""
+"""The promises of a storage about unreadable versions and executions, and about renames with unreadable rows."""
 
 from collections.abc import AsyncIterator, Callable
 
@@ -19,8 +19,8 @@ from foliot.ports.definitions import Deployment
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, a_run, every
 from foliot.testing.clock import VirtualClock
-from foliot.testing.conformance.storage.passages import ETL, opened, part_of, settle, shown, unsettled
 from foliot.testing.conformance.storage.scene import Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import ETL, child_of, opened, settle, shown, unsettled
 from foliot.testing.conformance.storage.workflows import a_workflow, put
 
 Spoil = Callable[..., None]
@@ -28,17 +28,17 @@ GARBAGE = ("{oops", "[]", '{"steps": 7}', "")
 
 
 class UnreadableWorkflowContract(Contract):
-    """Besides the fixtures of all suites this one asks for `spoil`."""
+    """Needs the fixture `spoil` in addition to those of all suites."""
 
     @pytest.fixture
     async def scene(self, storage: Storage, clock: VirtualClock) -> AsyncIterator[Scene]:
-        """What must always hold cannot be looked at while rows cannot be read."""
-        yield Scene(storage, clock)  # noqa: PT022 - as the one that it stands in for
+        """A scene without the final check of invariants, which cannot be done with unreadable rows."""
+        yield Scene(storage, clock)  # noqa: PT022 - same type as the fixture that it overrides
 
     # -- versions
 
     @pytest.mark.parametrize("document", GARBAGE)
-    async def test_who_puts_a_workflow_again_adds_a_version_that_can_be_read(
+    async def test_putting_an_unreadable_workflow_adds_a_readable_version(
         self, scene: Scene, spoil: Spoil, document: str
     ) -> None:
         spec = a_workflow("extract")
@@ -52,9 +52,7 @@ class UnreadableWorkflowContract(Contract):
         with pytest.raises(RowUnreadable, match="the row of version 1 of workflow 'etl' cannot be read"):
             await scene.storage.definitions.get_workflows([("etl", 1)])
 
-    async def test_who_deploys_it_mends_its_jobs_as_well_and_others_come_along(
-        self, scene: Scene, spoil: Spoil
-    ) -> None:
+    async def test_deploying_an_unreadable_workflow_repairs_its_jobs(self, scene: Scene, spoil: Spoil) -> None:
         both = Deployment({"etl": a_workflow("extract"), "other": a_workflow("load")})
         await scene.storage.definitions.deploy(both, at=scene.now)
         spoil("workflows", "id = 'etl'", spec="{oops")
@@ -66,7 +64,9 @@ class UnreadableWorkflowContract(Contract):
         jobs = await scene.storage.definitions.get_jobs([ETL, JobId("etl.extract")])
         assert jobs[ETL].spec.spec == {"version": 2}
 
-    async def test_a_page_names_the_workflow_that_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_reading_a_page_raises_with_the_id_of_an_unreadable_workflow(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
         for name in ("a", "b", "c"):
             await put(scene, a_workflow("extract"), name)
         spoil("workflows", "id = 'b'", spec="{oops")
@@ -78,7 +78,7 @@ class UnreadableWorkflowContract(Contract):
         assert caught.value.name == "b"
         assert [known.workflow_id for known in (*await page(limit=1), *await page(after="b"))] == ["a", "c"]
 
-    async def test_deleted_it_takes_the_jobs_along_that_are_named_after_its_steps(
+    async def test_deleting_an_unreadable_workflow_deletes_jobs_named_after_its_steps(
         self, scene: Scene, spoil: Spoil
     ) -> None:
         specs = {"etl": a_workflow("extract", "load.x"), "etl.load": a_workflow("y"), "etlx": a_workflow("z")}
@@ -91,13 +91,13 @@ class UnreadableWorkflowContract(Contract):
         assert await scene.storage.definitions.jobs_behind("etl") == ({"etl", "etl.extract"}, set())
         assert await scene.storage.definitions.delete_workflows(["etl"], at=scene.now) == ["etl"]
 
-        # Of `etl` and `etl.load` the longer has the better right to `etl.load.x`.
+        # `etl.load.x` may belong to `etl` or `etl.load`: the longer name wins.
         left = {job.id for job in await scene.storage.definitions.page_jobs()}
         assert left == {"etl.own", "etl.load", "etl.load.x", "etl.load.y", "etlx", "etlx.z"}
         assert await scene.status(waiting) is Status.CANCELLED
         assert [known.workflow_id for known in await scene.storage.definitions.page_workflows()] == ["etl.load", "etlx"]
 
-    async def test_a_job_that_only_has_such_a_name_and_cannot_be_read_stays(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_deleting_an_unreadable_workflow_keeps_unreadable_jobs(self, scene: Scene, spoil: Spoil) -> None:
         await scene.storage.definitions.deploy(Deployment({"etl": a_workflow("extract", "load")}), at=scene.now)
         await scene.job("etl.own", source="api")
         spoil("workflows", "id = 'etl'", spec="{oops")
@@ -112,7 +112,7 @@ class UnreadableWorkflowContract(Contract):
             with pytest.raises(RowUnreadable):
                 await scene.storage.definitions.get_jobs([JobId(name)])
 
-    async def test_one_that_a_version_names_goes_though_it_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_deleting_a_workflow_deletes_its_unreadable_jobs(self, scene: Scene, spoil: Spoil) -> None:
         await scene.storage.definitions.deploy(Deployment({"etl": a_workflow("extract")}), at=scene.now)
         spoil("jobs", "id = 'etl.extract'", spec="{oops")
 
@@ -125,7 +125,7 @@ class UnreadableWorkflowContract(Contract):
     # -- executions
 
     @pytest.mark.parametrize("document", ["{oops", "[]", "7", '{"params":7,"jobs":{}}', '{"params":{},"jobs":[]}'])
-    async def test_an_execution_that_cannot_be_read_is_shown_with_the_rest_of_its_row(
+    async def test_an_unreadable_execution_has_its_readable_fields(
         self, scene: Scene, spoil: Spoil, document: str
     ) -> None:
         before = await shown(scene, (await opened(scene, params={"day": "today"})).run_id)
@@ -139,7 +139,7 @@ class UnreadableWorkflowContract(Contract):
         assert seen.error.message.startswith(f"the row of execution '{before.run_id}' cannot be read")
         assert [one.run_id for one in await scene.storage.queries.active_executions()] == [before.run_id, sound.run_id]
 
-    async def test_it_can_be_cancelled_and_settled_to_its_end(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_an_unreadable_execution_can_be_cancelled_and_settled(self, scene: Scene, spoil: Spoil) -> None:
         execution = await opened(scene)
         spoil("tree_bodies", f"run_id = '{execution.run_id}'", body="{oops")
         spoil("trees", f"run_id = '{execution.run_id}'", held="{oops")
@@ -153,11 +153,11 @@ class UnreadableWorkflowContract(Contract):
         assert await scene.status(execution.run_id) is Status.CANCELLED
         assert await scene.storage.queries.active_executions() == []
 
-    async def test_a_row_that_cannot_be_read_is_an_error_of_the_tree_that_asked_for_it(
+    async def test_an_unreadable_row_is_reported_to_the_tree_that_requested_it(
         self, scene: Scene, spoil: Spoil
     ) -> None:
         bad, sound = await opened(scene), await opened(scene)
-        await scene.cancel(await part_of(scene, bad), await part_of(scene, sound))
+        await scene.cancel(await child_of(scene, bad), await child_of(scene, sound))
         spoil("steps", f"run_id = '{bad.run_id}' AND step = 'extract'", blockers="{oops")
         wants = [Wanted(run_id=tree.run_id, all_states=True) for tree in (bad, sound)]
 
@@ -166,13 +166,13 @@ class UnreadableWorkflowContract(Contract):
         assert str(loaded[bad.run_id].error).startswith("the row of step 'extract' cannot be read")
         assert loaded[sound.run_id].error is None
         assert list(loaded[sound.run_id].states) == ["extract", "load"]
-        # A decision that needs other steps only is not stopped by it.
+        # It does not stop a decision that needs only other steps.
         assert [(one.loaded.has_all_states, one.loaded.error) for one in await unsettled(scene)] == [
             (False, None),
             (True, None),
         ]
 
-    async def test_options_that_cannot_be_read_are_an_error_of_the_tree_that_asked_for_them(
+    async def test_unreadable_options_are_reported_to_the_tree_that_requested_them(
         self, scene: Scene, spoil: Spoil
     ) -> None:
         bad, sound = await opened(scene), await opened(scene)
@@ -185,11 +185,11 @@ class UnreadableWorkflowContract(Contract):
         assert loaded[sound.run_id].error is None
 
     @pytest.mark.parametrize("column", ["held", "cancel_at"])
-    async def test_a_tree_that_cannot_be_read_comes_with_its_error_and_stops_no_other(
+    async def test_an_unreadable_tree_is_returned_with_its_error_and_does_not_affect_others(
         self, scene: Scene, spoil: Spoil, column: str
     ) -> None:
         bad, sound = await opened(scene), await opened(scene)
-        await scene.cancel(await part_of(scene, bad), await part_of(scene, sound))
+        await scene.cancel(await child_of(scene, bad), await child_of(scene, sound))
         spoil("trees", f"run_id = '{bad.run_id}'", **{column: "[7]" if column == "held" else str(LATEST + 1)})
 
         first, second = await unsettled(scene)
@@ -197,11 +197,9 @@ class UnreadableWorkflowContract(Contract):
         assert (first.tree.run_id, second.tree) == (bad.run_id, sound)
         assert str(first.tree.error).startswith(f"the row of execution '{bad.run_id}' cannot be read")
 
-    async def test_a_step_that_cannot_be_read_is_shown_with_what_is_left_of_it(
-        self, scene: Scene, spoil: Spoil
-    ) -> None:
+    async def test_an_unreadable_step_has_its_readable_fields(self, scene: Scene, spoil: Spoil) -> None:
         execution = await opened(scene)
-        run_id = await part_of(scene, execution)
+        run_id = await child_of(scene, execution)
         spoil("steps", f"run_id = '{execution.run_id}' AND step = 'extract'", blockers="{oops")
 
         first, second = await scene.storage.trees.steps(execution.run_id)
@@ -212,15 +210,15 @@ class UnreadableWorkflowContract(Contract):
         with pytest.raises(RowUnreadable):
             await scene.storage.queries.step_states(execution.run_id)
 
-    async def test_steps_are_shown_although_one_of_their_runs_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_steps_are_shown_if_one_of_their_runs_is_unreadable(self, scene: Scene, spoil: Spoil) -> None:
         execution = await opened(scene)
-        spoil("runs", f"id = '{await part_of(scene, execution)}'", payload="{oops")
+        spoil("runs", f"id = '{await child_of(scene, execution)}'", payload="{oops")
 
         steps = await scene.storage.trees.steps(execution.run_id)
 
         assert [step.status for step in steps] == [Status.QUEUED, None]
 
-    async def test_active_ones_are_read_on_from_where_a_page_ended(self, scene: Scene) -> None:
+    async def test_active_executions_are_read_page_by_page(self, scene: Scene) -> None:
         ids = [(await opened(scene)).run_id for _ in range(3)]
         other = (await opened(scene, a_run(job_id=JobId("other")))).run_id
         active = scene.storage.queries.active_executions
@@ -231,7 +229,7 @@ class UnreadableWorkflowContract(Contract):
 
     # -- names
 
-    async def test_a_job_is_renamed_although_its_schedule_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_a_job_with_an_unreadable_schedule_can_be_renamed(self, scene: Scene, spoil: Spoil) -> None:
         bad = await scene.schedule(every(60), schedule_id=f"{REPORT}:bad")
         await scene.schedule(every(60), schedule_id=f"{REPORT}:good")
         spoil("schedules", f"uid = '{bad.uid}'", spec="{oops")
@@ -243,7 +241,7 @@ class UnreadableWorkflowContract(Contract):
         assert [(one.id, one.revision.spec.job_id) for one in found] == [("new:bad", None), ("new:good", "new")]
 
     @pytest.mark.parametrize("table", ["jobs", "workflows", "tree_bodies"])
-    async def test_nor_does_anything_else_that_may_name_it_keep_it_from_that(
+    async def test_unreadable_rows_that_may_refer_to_a_job_do_not_stop_its_rename(
         self, scene: Scene, spoil: Spoil, table: str
     ) -> None:
         await scene.job(REPORT)
@@ -262,9 +260,9 @@ class UnreadableWorkflowContract(Contract):
         assert gate.depends_on == ("new",)
         assert (await scene.storage.definitions.get_workflows([("good", 1)]))["good", 1].spec.steps[0].job == "new"
 
-    # -- schedules of which no copy can be read
+    # -- schedules without a readable copy
 
-    async def test_a_schedule_whose_rule_is_nowhere_to_be_read_is_shown_and_deleted(
+    async def test_a_schedule_without_a_readable_rule_is_shown_and_can_be_deleted(
         self, scene: Scene, spoil: Spoil
     ) -> None:
         await self.lost(scene, spoil)
@@ -280,7 +278,7 @@ class UnreadableWorkflowContract(Contract):
         assert [one.id for one in await scene.storage.definitions.page_schedules()] == ["other"]
 
     @pytest.mark.parametrize("is_paused", [False, True])
-    async def test_declared_anew_another_takes_its_place_and_is_paused_if_it_was(
+    async def test_putting_a_schedule_without_a_readable_rule_replaces_it_and_keeps_it_paused(
         self, scene: Scene, spoil: Spoil, is_paused: bool
     ) -> None:
         await scene.schedule(every(60))
@@ -298,14 +296,14 @@ class UnreadableWorkflowContract(Contract):
         assert len(await scene.fire_after(MINUTE)) == (1 if is_paused else 2)
         assert len(await scene.ticks(uid)) == 1
 
-    async def test_a_job_with_such_a_schedule_is_deleted_with_it(self, scene: Scene, spoil: Spoil) -> None:
+    async def test_deleting_a_job_deletes_a_schedule_without_a_readable_rule(self, scene: Scene, spoil: Spoil) -> None:
         await self.lost(scene, spoil)
 
         assert await scene.storage.definitions.delete_jobs([REPORT], at=scene.now) == [REPORT]
 
         assert await scene.storage.definitions.page_schedules() == []
 
-    # -- what cases are made of
+    # -- helpers
 
     async def lost(self, scene: Scene, spoil: Spoil) -> ScheduleUid:
         uid = (await scene.schedule(every(60))).uid

@@ -1,4 +1,4 @@
-"""Maintenance: what a storage promises about its leader and about what it forgets."""
+"""The promises of a storage about leadership and retention."""
 
 import asyncio
 from contextlib import suppress
@@ -31,10 +31,10 @@ NOTHING = Pruned(0, 0, 0, 0, 0, 0)
 
 
 class LeaderContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("L6")
-    async def test_one_leads_and_the_others_do_not(self, scene: Scene) -> None:
+    async def test_only_one_candidate_leads(self, scene: Scene) -> None:
         assert await lead(scene, "anna") is not None
         assert await lead(scene, "bert") is None
 
@@ -47,7 +47,7 @@ class LeaderContract(Contract):
         assert await lead(scene, "bert") is None
 
     @pytest.mark.proves("L6", "L8")
-    async def test_a_leader_that_falls_silent_is_replaced_under_a_higher_epoch(self, scene: Scene) -> None:
+    async def test_an_expired_leader_is_replaced_with_a_higher_epoch(self, scene: Scene) -> None:
         first = await lead(scene, "anna")
         scene.clock.advance(LEASE + 1)
 
@@ -59,7 +59,7 @@ class LeaderContract(Contract):
         assert await lead(scene, "anna") is None
 
     @pytest.mark.proves("L6", "L8")
-    async def test_a_leader_that_resigns_is_replaced_at_once_under_a_higher_epoch(self, scene: Scene) -> None:
+    async def test_a_leader_that_resigns_is_replaced_immediately_with_a_higher_epoch(self, scene: Scene) -> None:
         first = await lead(scene, "anna")
         await scene.storage.upkeep.resign("anna")
 
@@ -70,7 +70,7 @@ class LeaderContract(Contract):
         assert second > first
 
     @pytest.mark.proves("L6", "L8")
-    async def test_at_the_very_moment_its_time_is_up_a_leader_can_be_replaced(self, scene: Scene) -> None:
+    async def test_a_leader_can_be_replaced_exactly_at_its_expiry(self, scene: Scene) -> None:
         await lead(scene, "anna")
         scene.clock.advance(LEASE - 1)
         assert await lead(scene, "bert") is None
@@ -80,7 +80,7 @@ class LeaderContract(Contract):
         assert await lead(scene, "bert") is not None
 
     @pytest.mark.proves("L6")
-    async def test_a_leader_that_fell_silent_leads_again_under_a_higher_epoch(self, scene: Scene) -> None:
+    async def test_an_expired_leader_that_leads_again_gets_a_higher_epoch(self, scene: Scene) -> None:
         first = await lead(scene, "anna")
         scene.clock.advance(LEASE)
 
@@ -131,11 +131,11 @@ class LeaderContract(Contract):
 
 
 class UpkeepContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     is_pruned = True
 
-    async def test_what_is_kept_for_ever_is_never_removed(self, scene: Scene) -> None:
+    async def test_retention_without_limits_removes_nothing(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await scene.fire_after(MINUTE)
         await finished(scene)
@@ -143,7 +143,7 @@ class UpkeepContract(Contract):
 
         assert await scene.prune(retention()) == NOTHING
 
-    async def test_runs_that_ended_long_ago_are_removed_with_all_they_left(self, scene: Scene) -> None:
+    async def test_old_runs_are_removed_with_all_their_rows(self, scene: Scene) -> None:
         old = await finished(scene, to_retry_first=True)
         scene.clock.advance(HOUR)
         young = await finished(scene)
@@ -155,7 +155,7 @@ class UpkeepContract(Contract):
         assert await scene.storage.queries.attempts(old.run_id) == []
         assert await scene.storage.queries.read_log(old.run_id) == []
 
-    async def test_what_is_just_as_old_as_may_be_is_kept_and_goes_a_moment_later(self, scene: Scene) -> None:
+    async def test_retention_by_age_includes_its_bound(self, scene: Scene) -> None:
         await scene.schedule(every(DAY // SECOND, overlap=Overlap.ALLOW))
         await scene.fire_after(DAY)
         await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
@@ -169,7 +169,7 @@ class UpkeepContract(Contract):
         assert (pruned.runs, pruned.ticks) == (1, 1)
 
     @pytest.mark.proves("S8")
-    async def test_a_run_that_is_not_over_is_never_removed(self, scene: Scene) -> None:
+    async def test_an_open_run_is_never_removed(self, scene: Scene) -> None:
         running = await scene.start()
         waiting = await scene.start(a_run(retry_delay=1_000 * DAY))
         await scene.finish(to_retry(waiting))
@@ -193,7 +193,7 @@ class UpkeepContract(Contract):
         kept = await scene.storage.queries.get_runs([claim.run_id for claim in (*mine, other)])
         assert set(kept) == {mine[1].run_id, mine[2].run_id, other.run_id}
 
-    async def test_runs_that_are_not_over_take_no_place_among_the_newest_of_their_job(self, scene: Scene) -> None:
+    async def test_open_runs_do_not_count_among_the_newest_of_their_job(self, scene: Scene) -> None:
         mine = [await finished(scene) for _ in range(3)]
         scene.clock.advance(SECOND)
         backlog = await scene.create(*some_runs(5))
@@ -205,7 +205,7 @@ class UpkeepContract(Contract):
         assert set(kept) == {mine[1].run_id, mine[2].run_id, *backlog}
 
     @pytest.mark.parametrize("turns", [1, 10, 100])
-    async def test_what_was_given_up_half_way_is_gone_through_again(self, scene: Scene, turns: int) -> None:
+    async def test_a_prune_that_was_interrupted_is_repeated(self, scene: Scene, turns: int) -> None:
         runs = [await finished(scene, job_id=f"job-{number}") for number in range(4)]
         await scene.schedule(every(60, overlap=Overlap.ALLOW))
         await scene.fire_after(MINUTE)
@@ -226,7 +226,7 @@ class UpkeepContract(Contract):
         assert [await scene.storage.queries.read_log(claim.run_id) for claim in runs] == [[]] * 4
         assert await scene.ticks((await scene.stored()).uid) == []
 
-    async def test_pruning_stops_at_its_limit_and_goes_on_later(self, scene: Scene) -> None:
+    async def test_pruning_stops_at_its_limit_and_continues_later(self, scene: Scene) -> None:
         for _ in range(3):
             await finished(scene)
         scene.clock.advance(DAY)
@@ -235,7 +235,7 @@ class UpkeepContract(Contract):
 
         assert counts == [2, 1, 0]
 
-    async def test_whoever_prunes_until_there_is_no_more_leaves_nothing_too_old(self, scene: Scene) -> None:
+    async def test_pruning_until_done_leaves_nothing_too_old(self, scene: Scene) -> None:
         schedules = [await scene.schedule(every(60, overlap=Overlap.ALLOW), schedule_id=f"s{n}") for n in range(7)]
         for _ in range(3):
             await scene.fire_after(MINUTE)
@@ -246,7 +246,7 @@ class UpkeepContract(Contract):
         assert sum(piece.ticks for piece in pieces) == 21
         assert all([await scene.ticks(schedule.uid) == [] for schedule in schedules])
 
-    async def test_a_piece_in_which_nothing_was_too_old_is_not_the_end(self, scene: Scene) -> None:
+    async def test_a_prune_that_removed_nothing_may_not_be_the_last(self, scene: Scene) -> None:
         for number in range(6):
             await scene.schedule(every(DAY // SECOND), schedule_id=f"daily-{number}")
         await scene.schedule(every(60, overlap=Overlap.ALLOW))
@@ -257,7 +257,7 @@ class UpkeepContract(Contract):
 
         assert sum(piece.ticks for piece in pieces) == 1
 
-    async def test_runs_that_are_both_too_old_and_too_many_hide_no_others(self, scene: Scene) -> None:
+    async def test_runs_that_are_too_old_and_too_many_do_not_hide_others(self, scene: Scene) -> None:
         for _ in range(3):
             await finished(scene)
         scene.clock.advance(DAY)
@@ -268,7 +268,7 @@ class UpkeepContract(Contract):
 
         assert sum(piece.runs for piece in pieces) == 8
 
-    async def test_whoever_prunes_until_there_is_no_more_has_seen_every_job(self, scene: Scene) -> None:
+    async def test_pruning_until_done_checks_every_job(self, scene: Scene) -> None:
         for number in range(5):
             for _ in range(3):
                 await finished(scene, job_id=f"job-{number}")
@@ -290,7 +290,7 @@ class UpkeepContract(Contract):
         assert await scene.create(second) == [second.id]
 
     @pytest.mark.proves("R1-41")
-    async def test_a_dedupe_window_binds_for_its_time_though_its_run_has_been_removed(self, scene: Scene) -> None:
+    async def test_a_dedupe_window_lasts_after_its_run_has_been_removed(self, scene: Scene) -> None:
         first = await scene.start(a_run(dedupe_key="order-1", dedupe_scope="window", dedupe_for=Millis(2 * DAY)))
         await scene.finish(succeeded(first))
         scene.clock.advance(DAY)
@@ -309,7 +309,7 @@ class UpkeepContract(Contract):
 
         assert (await scene.prune(retention())).dedupe == 1
 
-    async def test_old_logs_are_removed_and_their_runs_stay(self, scene: Scene) -> None:
+    async def test_old_logs_are_removed_and_their_runs_are_kept(self, scene: Scene) -> None:
         old = await finished(scene)
         scene.clock.advance(DAY)
         young = await finished(scene)
@@ -328,7 +328,7 @@ class UpkeepContract(Contract):
 
             assert (await scene.prune(retention(logs_age=HOUR))).logs == 1
 
-    async def test_the_log_of_a_run_that_is_not_over_is_kept(self, scene: Scene) -> None:
+    async def test_the_log_of_an_open_run_is_kept(self, scene: Scene) -> None:
         running = await scene.start()
         await scene.storage.work.append_log([a_chunk(running)])
         scene.clock.advance(DAY)
@@ -337,7 +337,7 @@ class UpkeepContract(Contract):
 
         assert len(await scene.storage.queries.read_log(running.run_id)) == 1
 
-    async def test_old_ticks_are_removed_and_the_ledger_says_from_when_it_is_whole(self, scene: Scene) -> None:
+    async def test_old_ticks_are_removed_and_the_ledger_records_where_it_begins(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, overlap=Overlap.ALLOW))
         for _ in range(4):
             await scene.fire_after(MINUTE)
@@ -366,7 +366,7 @@ class UpkeepContract(Contract):
         assert len(kept) == 7
         assert min(kept) == horizon
 
-    async def test_a_deleted_schedule_is_removed_when_nothing_is_left_of_it(self, scene: Scene) -> None:
+    async def test_a_deleted_schedule_is_removed_after_its_ticks_and_runs(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await run_once(scene)
         await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
@@ -378,7 +378,7 @@ class UpkeepContract(Contract):
         assert await scene.storage.queries.ledgers() == []
 
     @pytest.mark.proves("T12")
-    async def test_a_deleted_schedule_stays_with_the_ticks_of_its_catch_up_horizon(self, scene: Scene) -> None:
+    async def test_a_deleted_schedule_is_kept_with_the_ticks_of_its_catch_up_horizon(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, catchup=Catchup.ALL, catchup_max_age=DAY, overlap=Overlap.ALLOW))
         await run_once(scene)
         await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
@@ -391,7 +391,7 @@ class UpkeepContract(Contract):
         assert ledger.schedule.uid == schedule.uid
         assert len(await scene.ticks(schedule.uid)) == 1
 
-    async def test_so_is_one_that_will_never_fire_again(self, scene: Scene) -> None:
+    async def test_a_schedule_that_will_not_fire_again_is_removed(self, scene: Scene) -> None:
         await scene.schedule(once(scene.after(MINUTE)))
         await run_once(scene)
         scene.clock.advance(DAY)
@@ -400,7 +400,7 @@ class UpkeepContract(Contract):
 
         assert await scene.storage.queries.ledgers() == []
 
-    async def test_neither_goes_before_its_ticks_would_have_gone(self, scene: Scene) -> None:
+    async def test_a_schedule_is_not_removed_before_the_age_of_its_ticks(self, scene: Scene) -> None:
         await scene.schedule(once(scene.after(MINUTE)))
         await scene.schedule(every(60), schedule_id="deleted")
         await scene.storage.definitions.delete_schedules([ScheduleId("deleted")], at=scene.now)
@@ -410,7 +410,7 @@ class UpkeepContract(Contract):
 
         assert len(await scene.storage.queries.ledgers()) == 2
 
-    async def test_neither_goes_where_ticks_are_kept_for_ever(self, scene: Scene) -> None:
+    async def test_a_schedule_is_not_removed_if_ticks_are_kept_without_limit(self, scene: Scene) -> None:
         await scene.schedule(once(scene.after(MINUTE)))
         await scene.schedule(every(60), schedule_id="deleted")
         await scene.storage.definitions.delete_schedules([ScheduleId("deleted")], at=scene.now)
@@ -443,7 +443,7 @@ class UpkeepContract(Contract):
 
         assert [ledger.schedule.uid for ledger in await scene.storage.queries.ledgers()] == [successor.uid]
 
-    async def test_a_schedule_that_lives_is_never_removed(self, scene: Scene) -> None:
+    async def test_an_active_schedule_is_never_removed(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         scene.clock.advance(DAY)
         await scene.fire()
@@ -464,7 +464,7 @@ class UpkeepContract(Contract):
         assert pruned.events == 1
         assert [item[0] for event in events for item in event.items] == [young]
 
-    async def test_the_numbers_of_events_are_never_used_again(self, scene: Scene) -> None:
+    async def test_event_numbers_are_never_reused(self, scene: Scene) -> None:
         await scene.create(*some_runs(2))
         [before] = await scene.storage.queries.events(after=0, limit=100)
         scene.clock.advance(DAY)
@@ -476,7 +476,7 @@ class UpkeepContract(Contract):
         assert after.seq > before.seq
 
     @pytest.mark.proves("L2")
-    async def test_tokens_are_never_used_again(self, scene: Scene) -> None:
+    async def test_tokens_are_never_reused(self, scene: Scene) -> None:
         old = await finished(scene)
         scene.clock.advance(DAY)
         await scene.prune(retention(runs_age=HOUR))
@@ -499,14 +499,14 @@ async def lead(scene: Scene, holder: str) -> int | None:
 
 
 async def run_once(scene: Scene) -> RunId:
-    """What is due in a minute has fired, and its run has ended well."""
+    """Fire the ticks of the next minute, and finish their run as a success."""
     [run_id] = await scene.fire_after(MINUTE)
     await scene.finish(*[succeeded(claim) for claim in await scene.claim(only=[run_id])])
     return run_id
 
 
 async def finished(scene: Scene, *, to_retry_first: bool = False, job_id: str = "report") -> Claim:
-    """A run that has printed something and ended well, now."""
+    """Create a run with a log, and finish it now as a success."""
     claim = await scene.start(a_run(job_id=job_id, due_at=scene.now))
     await scene.storage.work.append_log([a_chunk(claim)._replace(at=scene.now)])
     if to_retry_first:

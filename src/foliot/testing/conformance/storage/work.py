@@ -1,4 +1,4 @@
-"""What workers are told and what they are believed: what a storage promises about definitions and outcomes."""
+"""The promises of a storage about definitions and outcomes in the work port."""
 
 from collections.abc import Collection
 
@@ -26,8 +26,8 @@ from foliot.testing.builders import (
     succeeded,
     to_retry,
 )
-from foliot.testing.conformance.storage.passages import ETL, a_part, an_opening, begun
 from foliot.testing.conformance.storage.scene import Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import ETL, a_child, an_opening, claim_child
 from foliot.testing.conformance.storage.workflows import put
 
 OTHER = JobId("other")
@@ -36,11 +36,11 @@ NEVER = Retry()
 
 
 class WorkContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     # -- definitions
 
-    async def test_each_definition_comes_once(self, scene: Scene) -> None:
+    async def test_a_claim_returns_each_definition_once(self, scene: Scene) -> None:
         job = await scene.job(spec={"command": "true"}, timeout=MINUTE)
         await scene.job(OTHER)
         await scene.create(*some_runs(3), a_run(job_id=OTHER))
@@ -54,7 +54,7 @@ class WorkContract(Contract):
         assert (definition.kind, definition.spec, definition.timeout) == ("shell", {"command": "true"}, MINUTE)
         assert (definition.revision, definition.error) == (job.revision, None)
 
-    async def test_a_definition_that_the_worker_knows_does_not_come_again(self, scene: Scene) -> None:
+    async def test_a_claim_does_not_return_known_definitions(self, scene: Scene) -> None:
         await scene.job()
         await scene.job(OTHER)
         await scene.create(a_run())
@@ -67,7 +67,7 @@ class WorkContract(Contract):
         await scene.create(a_run())
         assert (await claim_all(scene, known={*first.definitions, *second.definitions})).definitions == {}
 
-    async def test_definitions_come_with_an_exchange(self, scene: Scene) -> None:
+    async def test_an_exchange_returns_definitions(self, scene: Scene) -> None:
         await scene.job()
         worker = await scene.standby()
         first = await scene.start()
@@ -83,7 +83,7 @@ class WorkContract(Contract):
         assert definitions == {second.definition_id}
         assert (await exchange(second, definitions))[1] == set()
 
-    async def test_a_job_that_changes_gets_another_definition(self, scene: Scene) -> None:
+    async def test_a_changed_job_gets_a_new_definition(self, scene: Scene) -> None:
         await scene.job(spec={"command": "before"})
         before = await scene.start()
         await scene.job(spec={"command": "after"})
@@ -94,7 +94,7 @@ class WorkContract(Contract):
         assert after.definition_id != before.definition_id
         assert definitions[after.definition_id].spec == {"command": "after"}
 
-    async def test_a_job_that_stays_as_it_is_keeps_its_definition(self, scene: Scene) -> None:
+    async def test_an_unchanged_job_keeps_its_definition(self, scene: Scene) -> None:
         await scene.job()
         before = await scene.start()
         await scene.job()
@@ -102,12 +102,12 @@ class WorkContract(Contract):
         assert (await scene.start()).definition_id == before.definition_id
 
     @pytest.mark.proves("D7")
-    async def test_a_child_does_what_the_job_did_when_its_tree_began(self, scene: Scene) -> None:
+    async def test_a_child_has_the_job_definition_of_the_start_of_its_tree(self, scene: Scene) -> None:
         before = a_job_spec(spec={"command": "before"})
         await scene.job(spec={"command": "after"})
         root = await scene.start(a_run(job_id=ETL))
         definition_id = tree_definition_id(root.run_id, REPORT)
-        child = a_part(root.run_id, "extract", job_id=REPORT, definition_id=definition_id)
+        child = a_child(root.run_id, "extract", job_id=REPORT, definition_id=definition_id)
         opening = an_opening(root, runs={"extract": child}, jobs={REPORT: before})
         await scene.storage.trees.open([opening], at=scene.now)
 
@@ -117,13 +117,13 @@ class WorkContract(Contract):
         assert definitions[definition_id].spec == {"command": "before"}
 
     @pytest.mark.proves("D7")
-    async def test_a_child_does_what_its_version_of_the_workflow_says(self, scene: Scene) -> None:
+    async def test_a_child_has_the_definition_in_its_version_of_the_workflow(self, scene: Scene) -> None:
         for command in ("before", "after"):
             step = Step(name="extract", definition=a_job_spec(spec={"command": command}))
             await put(scene, WorkflowSpec(steps=(step,)))
         root = await scene.start(a_run(job_id=ETL))
         definition_id = step_definition_id(ETL, 1, None, "extract")
-        child = a_part(root.run_id, "extract", definition_id=definition_id)
+        child = a_child(root.run_id, "extract", definition_id=definition_id)
         await scene.storage.trees.open([an_opening(root, runs={"extract": child})], at=scene.now)
 
         [taken], definitions = await claim_all(scene)
@@ -131,7 +131,7 @@ class WorkContract(Contract):
         assert taken.definition_id == definition_id
         assert definitions[definition_id].spec == {"command": "before"}
 
-    async def test_runs_that_are_to_be_opened_as_trees_are_claimed_from_their_own_queue(self, scene: Scene) -> None:
+    async def test_runs_of_tree_kinds_are_claimed_from_the_trees_queue(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(queue=TREES_QUEUE))
 
         assert await scene.claim() == []
@@ -140,7 +140,7 @@ class WorkContract(Contract):
     # -- outcomes
 
     @pytest.mark.proves("S3", "S9")
-    async def test_the_options_of_the_job_decide_how_often_a_run_is_tried(self, scene: Scene) -> None:
+    async def test_the_options_of_the_job_set_the_number_of_retries(self, scene: Scene) -> None:
         await scene.job(retry=ONCE)
         first = await scene.start(a_run(overrides=None))
 
@@ -156,7 +156,7 @@ class WorkContract(Contract):
         assert (run.status, run.reason, run.attempt) == (Status.FAILED, Reason.EXIT_CODE, 2)
 
     @pytest.mark.proves("S3")
-    async def test_an_attempt_that_cannot_end_differently_is_not_repeated(self, scene: Scene) -> None:
+    async def test_a_failure_that_is_not_retryable_is_not_retried(self, scene: Scene) -> None:
         await scene.job(retry=ONCE)
         claim = await scene.start(a_run(overrides=None))
 
@@ -169,7 +169,7 @@ class WorkContract(Contract):
         ("overrides", "status"),
         [(b'{"retry":{"retries":0}}', Status.FAILED), (b'{"retry":{"retries":2}}', Status.SCHEDULED)],
     )
-    async def test_what_was_given_for_the_run_goes_before_the_options_of_the_job(
+    async def test_options_given_for_a_run_override_those_of_the_job(
         self, scene: Scene, overrides: bytes, status: Status
     ) -> None:
         await scene.job(retry=ONCE)
@@ -184,7 +184,7 @@ class WorkContract(Contract):
         assert await scene.status(first.run_id) is status
 
     @pytest.mark.proves("S3")
-    async def test_the_options_that_are_stored_when_an_attempt_ends_decide(self, scene: Scene) -> None:
+    async def test_the_options_stored_at_the_end_of_an_attempt_apply(self, scene: Scene) -> None:
         await scene.job(retry=ONCE)
         fewer, more = await scene.start(a_run(overrides=None)), await scene.start(a_run(overrides=None))
 
@@ -200,12 +200,12 @@ class WorkContract(Contract):
         await scene.job(retry=NEVER)
         root = await scene.start(a_run(job_id=ETL))
         definition_id = tree_definition_id(root.run_id, REPORT)
-        child = a_part(root.run_id, "extract", job_id=REPORT, definition_id=definition_id, overrides=None)
+        child = a_child(root.run_id, "extract", job_id=REPORT, definition_id=definition_id, overrides=None)
         jobs = {REPORT: a_job_spec(retry=retries_after(MINUTE))}
         opening = an_opening(root, runs={"extract": child}, jobs=jobs)
         await scene.storage.trees.open([opening], at=scene.now)
 
-        await scene.finish(to_retry(await begun(scene, opening.tree)))
+        await scene.finish(to_retry(await claim_child(scene, opening.tree)))
 
         run = await scene.run(child.id)
         assert (run.status, run.due_at) == (Status.SCHEDULED, scene.after(MINUTE))
@@ -213,7 +213,7 @@ class WorkContract(Contract):
     @pytest.mark.parametrize(
         ("outcome", "reason"), [(Interrupted(), Reason.RESTART), (Lost(), Reason.LEASE_LOST)], ids=["stopped", "lost"]
     )
-    async def test_a_run_that_may_start_once_does_not_start_again(
+    async def test_a_run_that_may_start_only_once_is_not_retried(
         self, scene: Scene, outcome: Outcome, reason: Reason
     ) -> None:
         await scene.job(delivery=Delivery.AT_MOST_ONCE)
@@ -224,7 +224,7 @@ class WorkContract(Contract):
         run = await scene.run(claim.run_id)
         assert (run.status, run.reason) == (Status.FAILED, reason)
 
-    async def test_a_run_whose_job_was_deleted_is_not_tried_again(self, scene: Scene) -> None:
+    async def test_a_run_of_a_deleted_job_is_not_retried(self, scene: Scene) -> None:
         await scene.job(retry=ONCE)
         claim = await scene.start(a_run(overrides=None))
         await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)
@@ -235,7 +235,7 @@ class WorkContract(Contract):
         assert (run.status, run.reason, run.exit_code) == (Status.FAILED, Reason.EXIT_CODE, 1)
 
     @pytest.mark.proves("M4")
-    async def test_a_finish_that_was_saved_is_accepted_again_although_the_job_has_changed(self, scene: Scene) -> None:
+    async def test_a_saved_finish_is_accepted_again_after_the_job_has_changed(self, scene: Scene) -> None:
         await scene.job(retry=ONCE)
         claim = await scene.start(a_run(overrides=None))
         await scene.finish(to_retry(claim))
@@ -248,6 +248,6 @@ class WorkContract(Contract):
 
 
 async def claim_all(scene: Scene, *, known: Collection[DefinitionId] = ()) -> Claimed:
-    """All that is ready, with the definitions that are not known."""
+    """Claim all ready runs, with the definitions that are not in `known`."""
     worker = await scene.standby()
     return await scene.storage.work.claim(worker.id, ["default"], 100, known=known, at=scene.now)

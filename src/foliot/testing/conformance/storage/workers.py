@@ -1,4 +1,4 @@
-"""Workers and their leases: what a storage promises about who may write about a run."""
+"""The promises of a storage about workers and their leases."""
 
 import pytest
 
@@ -14,9 +14,9 @@ NOTHING_NEW = Renewal((), (), ())
 
 
 class LeaseContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
-    async def test_a_registered_worker_is_listed_alive(self, scene: Scene) -> None:
+    async def test_a_registered_worker_is_listed_as_alive(self, scene: Scene) -> None:
         worker = a_worker("anna", queues=("fast", "slow"), slots=4)
 
         await scene.storage.work.register(worker, LEASE, at=scene.now)
@@ -24,7 +24,7 @@ class LeaseContract(Contract):
         states = await scene.storage.admission.workers(at=scene.now)
         assert states == [WorkerState(worker, scene.now, scene.now, is_alive=True, running=0)]
 
-    async def test_the_list_tells_how_many_runs_each_worker_has(self, scene: Scene) -> None:
+    async def test_the_list_of_workers_has_their_numbers_of_runs(self, scene: Scene) -> None:
         anna, bert = await scene.worker("anna"), await scene.worker("bert")
         await scene.create(*some_runs(3))
         await scene.claim(2, worker=anna)
@@ -35,7 +35,7 @@ class LeaseContract(Contract):
 
         assert {state.worker.id: state.running for state in states} == {anna.id: 2, bert.id: 0}
 
-    async def test_a_renewal_prolongs_the_life_of_a_worker(self, scene: Scene) -> None:
+    async def test_a_renewal_extends_a_worker(self, scene: Scene) -> None:
         worker = await scene.worker()
         registered_at = scene.now
         scene.clock.advance(LEASE - SECOND)
@@ -48,7 +48,7 @@ class LeaseContract(Contract):
         assert (state.is_alive, state.registered_at, state.seen_at) == (True, registered_at, renewed_at)
 
     @pytest.mark.proves("R1-21")
-    async def test_a_renewal_prolongs_all_leases_of_its_worker(self, scene: Scene) -> None:
+    async def test_a_renewal_extends_all_leases_of_a_worker(self, scene: Scene) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
         for _ in range(3):
@@ -68,7 +68,7 @@ class LeaseContract(Contract):
         assert not state.is_alive
 
     @pytest.mark.proves("L3", "L4")
-    async def test_at_the_very_moment_of_its_expiry_a_worker_is_dead_for_everybody(self, scene: Scene) -> None:
+    async def test_a_worker_is_dead_exactly_at_its_expiry(self, scene: Scene) -> None:
         holder, idle = await scene.worker("holder"), await scene.worker("idle")
         claim = await scene.start(worker=holder)
         await scene.create(a_run())
@@ -88,7 +88,7 @@ class LeaseContract(Contract):
         ]
 
     @pytest.mark.proves("L3")
-    async def test_a_worker_that_was_found_dead_stays_dead_though_the_clock_is_set_back(self, scene: Scene) -> None:
+    async def test_a_worker_found_dead_stays_dead_when_the_clock_is_set_back(self, scene: Scene) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
         await scene.create(a_run())
@@ -103,10 +103,10 @@ class LeaseContract(Contract):
             claim.token
         ]
 
-    async def test_a_worker_that_is_not_known_cannot_renew(self, scene: Scene) -> None:
+    async def test_an_unregistered_worker_cannot_renew(self, scene: Scene) -> None:
         assert await renew(scene, WorkerId(an_id())) is None
 
-    async def test_a_renewal_tells_which_runs_are_to_be_cancelled(self, scene: Scene) -> None:
+    async def test_a_renewal_returns_the_leases_to_cancel(self, scene: Scene) -> None:
         worker = await scene.worker()
         wanted, other = await scene.start(worker=worker), await scene.start(worker=worker)
         await scene.cancel(wanted.run_id)
@@ -116,7 +116,7 @@ class LeaseContract(Contract):
         assert renewal == Renewal(cancelled=(wanted.token,), foreign=(), gone=())
         assert await renew(scene, worker.id, wanted.token, other.token) == renewal
 
-    async def test_a_renewal_that_lists_nothing_gives_nothing_back(self, scene: Scene) -> None:
+    async def test_a_renewal_without_a_list_gives_no_lease_back(self, scene: Scene) -> None:
         worker = await scene.worker()
         wanted, other = await scene.start(worker=worker), await scene.start(worker=worker)
         await scene.cancel(wanted.run_id)
@@ -126,7 +126,7 @@ class LeaseContract(Contract):
         assert renewal == Renewal(cancelled=(wanted.token,), foreign=(), gone=())
         assert (await scene.run(other.run_id)).status is Status.RUNNING
 
-    async def test_a_lease_that_its_worker_does_not_know_is_given_back(self, scene: Scene) -> None:
+    async def test_a_lease_that_the_renewal_does_not_list_is_given_back(self, scene: Scene) -> None:
         worker = await scene.worker()
         known, unknown = await scene.start(worker=worker), await scene.start(worker=worker)
 
@@ -147,7 +147,7 @@ class LeaseContract(Contract):
 
         assert await scene.ready() == [unknown.run_id]
 
-    async def test_a_cancelled_run_given_back_by_a_renewal_is_over(self, scene: Scene) -> None:
+    async def test_a_cancelled_run_given_back_by_a_renewal_has_ended(self, scene: Scene) -> None:
         worker = await scene.worker()
         unknown = await scene.start(worker=worker)
         await scene.cancel(unknown.run_id)
@@ -157,7 +157,7 @@ class LeaseContract(Contract):
         assert await scene.status(unknown.run_id) is Status.CANCELLED
 
     @pytest.mark.proves("L2")
-    async def test_a_renewal_tells_which_leases_are_gone(self, scene: Scene) -> None:
+    async def test_a_renewal_returns_the_leases_that_are_gone(self, scene: Scene) -> None:
         worker = await scene.worker()
         done = await scene.start(worker=worker)
         await scene.finish(succeeded(done))
@@ -170,7 +170,7 @@ class LeaseContract(Contract):
         assert sorted(renewal.gone) == [done.token, invented]
 
     @pytest.mark.proves("L2")
-    async def test_a_lease_of_another_worker_is_gone_for_this_one(self, scene: Scene) -> None:
+    async def test_a_renewal_reports_the_lease_of_another_worker_as_gone(self, scene: Scene) -> None:
         anna, bert = await scene.worker("anna"), await scene.worker("bert")
         claim = await scene.start(worker=bert)
 
@@ -189,7 +189,7 @@ class LeaseContract(Contract):
 
         assert await scene.storage.upkeep.expired_leases(100, at=scene.now) == [expired(claim)]
 
-    async def test_expired_leases_come_up_to_a_limit(self, scene: Scene) -> None:
+    async def test_expired_leases_are_read_up_to_a_limit(self, scene: Scene) -> None:
         worker = await scene.worker()
         await scene.create(*some_runs(3))
         await scene.claim(worker=worker)
@@ -212,7 +212,7 @@ class LeaseContract(Contract):
         assert await scene.finish(succeeded(taken)) == []
 
     @pytest.mark.proves("L2", "L4", "S10")
-    async def test_the_dead_worker_that_comes_back_changes_nothing(self, scene: Scene) -> None:
+    async def test_a_late_finish_of_a_dead_worker_changes_nothing(self, scene: Scene) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
         scene.clock.advance(LEASE + 1)
@@ -220,14 +220,14 @@ class LeaseContract(Contract):
         [taken] = await scene.claim()
 
         before = await scene.run(claim.run_id)
-        # An end of that attempt is on record, but not this one.
+        # An end of that attempt is recorded, but another one.
         assert await scene.finish(succeeded(claim)) == [claim.token]
 
         assert await scene.run(claim.run_id) == before
         assert (before.status, before.token) == (Status.RUNNING, taken.token)
 
     @pytest.mark.proves("L4")
-    async def test_a_finish_after_expiry_counts_while_its_token_is_current(self, scene: Scene) -> None:
+    async def test_a_finish_after_expiry_is_saved_while_its_token_is_current(self, scene: Scene) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
         scene.clock.advance(LEASE + 1)
@@ -239,7 +239,7 @@ class LeaseContract(Contract):
         assert await scene.finish(lost(claim)) == [claim.token]
         assert await scene.status(claim.run_id) is Status.SUCCESS
 
-    async def test_a_worker_that_retires_is_forgotten(self, scene: Scene) -> None:
+    async def test_a_retired_worker_is_removed(self, scene: Scene) -> None:
         worker = await scene.worker()
         await scene.create(a_run())
 
@@ -249,7 +249,7 @@ class LeaseContract(Contract):
         assert await scene.claim(worker=worker) == []
         assert await renew(scene, worker.id) is None
 
-    async def test_what_a_retired_worker_left_is_found_at_once(self, scene: Scene) -> None:
+    async def test_leases_of_a_retired_worker_are_expired_immediately(self, scene: Scene) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
 
@@ -259,14 +259,14 @@ class LeaseContract(Contract):
         assert await renew(scene, worker.id, claim.token) is None
         assert await scene.claim(worker=worker) == []
 
-    async def test_retiring_a_stranger_changes_nothing(self, scene: Scene) -> None:
+    async def test_retiring_an_unregistered_worker_changes_nothing(self, scene: Scene) -> None:
         worker = await scene.worker()
 
         await scene.storage.work.retire(WorkerId(an_id()))
 
         assert [state.worker for state in await scene.storage.admission.workers(at=scene.now)] == [worker]
 
-    async def test_expired_workers_are_removed_when_they_hold_nothing(self, scene: Scene) -> None:
+    async def test_expired_workers_without_leases_are_removed(self, scene: Scene) -> None:
         idle, busy = await scene.worker("idle"), await scene.worker("busy")
         live = await scene.worker("live", ttl=Millis(10 * LEASE))
         claim = await scene.start(worker=busy)
@@ -281,7 +281,7 @@ class LeaseContract(Contract):
         assert await listed(scene) == {live.id}
 
     @pytest.mark.proves("S8")
-    async def test_a_worker_that_is_alive_keeps_its_runs_whatever_else_happens(self, scene: Scene) -> None:
+    async def test_a_live_worker_keeps_its_runs(self, scene: Scene) -> None:
         live = await scene.worker("live", ttl=Millis(10 * LEASE))
         claim = await scene.start(worker=live)
         await scene.worker("dead")

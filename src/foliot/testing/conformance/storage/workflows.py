@@ -1,4 +1,4 @@
-"""Versions of workflows: what a storage promises about them."""
+"""The promises of a storage about versions of workflows."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,15 +17,15 @@ from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.ports.definitions import Deployment, NewSchedule, WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, cron, succeeded
-from foliot.testing.conformance.storage.passages import opened, part_of, settle, shown, the_end
 from foliot.testing.conformance.storage.scene import Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import child_of, final_settlement, opened, settle, shown
 
 ETL, EXTRACT = JobId("etl"), JobId("etl.extract")
 NIGHTLY = cron("0 3 * * *", job_id=None, workflow_id="etl")
 
 
 def a_workflow(*names: str, **fields: Any) -> WorkflowSpec:
-    """Steps that come one after the other."""
+    """Build a workflow with sequential steps."""
     parents = (None, *names)
     steps = tuple(
         Step(name=name, definition=a_job_spec(), after=() if parent is None else (Edge(parent=parent),))
@@ -46,7 +46,7 @@ async def deploy(
 
 
 class WorkflowContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("D7")
     async def test_versions_are_counted_from_one_and_never_change(self, scene: Scene) -> None:
@@ -59,7 +59,7 @@ class WorkflowContract(Contract):
         found = await scene.storage.definitions.get_workflows([("etl", 1), ("etl", 2)])
         assert found == {("etl", 1): first, ("etl", 2): second}
 
-    async def test_what_equals_the_newest_is_that_version_again(self, scene: Scene) -> None:
+    async def test_putting_an_equal_workflow_keeps_its_version(self, scene: Scene) -> None:
         spec = a_workflow("extract", params={"days": (1, 2)})
         first = await put(scene, spec)
         scene.clock.advance(MINUTE)
@@ -67,26 +67,26 @@ class WorkflowContract(Contract):
         assert await put(scene, spec) == first
         assert await scene.items(EventKind.WORKFLOW_CHANGED) == [["etl", 1]]
 
-    async def test_an_earlier_one_put_again_is_a_new_version(self, scene: Scene) -> None:
+    async def test_putting_an_earlier_version_again_adds_a_new_version(self, scene: Scene) -> None:
         await put(scene, a_workflow("extract"))
         await put(scene, a_workflow("load"))
 
         assert (await put(scene, a_workflow("extract"))).version == 3
         assert await scene.items(EventKind.WORKFLOW_CHANGED) == [["etl", 1], ["etl", 2], ["etl", 3]]
 
-    async def test_no_version_means_the_newest(self, scene: Scene) -> None:
+    async def test_reading_a_workflow_without_a_version_returns_the_newest(self, scene: Scene) -> None:
         await put(scene, a_workflow("extract"))
         newest = await put(scene, a_workflow("load"))
 
         assert await scene.storage.definitions.get_workflows([("etl", None)]) == {("etl", None): newest}
 
-    async def test_what_does_not_exist_is_not_there(self, scene: Scene) -> None:
+    async def test_missing_workflows_and_versions_are_not_returned(self, scene: Scene) -> None:
         await put(scene, a_workflow("extract"))
 
         assert await scene.storage.definitions.get_workflows([("etl", 2), ("elt", 1), ("elt", None)]) == {}
         assert await scene.storage.definitions.get_workflows([]) == {}
 
-    async def test_the_newest_of_each_is_listed_page_by_page(self, scene: Scene) -> None:
+    async def test_the_newest_version_of_each_workflow_is_listed_page_by_page(self, scene: Scene) -> None:
         for name in ("c", "a", "b"):
             await put(scene, a_workflow("extract"), name)
         await put(scene, a_workflow("load"), "a")
@@ -96,7 +96,7 @@ class WorkflowContract(Contract):
 
         assert [(found.workflow_id, found.version) for found in (*page, *rest)] == [("a", 2), ("b", 1), ("c", 1)]
 
-    async def test_steps_are_paused_and_resumed_each_for_itself(self, scene: Scene) -> None:
+    async def test_steps_are_paused_and_resumed_independently(self, scene: Scene) -> None:
         for step in ("extract", "load", "load"):
             await scene.storage.definitions.pause_step("etl", step, paused=True)
         await scene.storage.definitions.pause_step("other", "check", paused=True)
@@ -118,7 +118,7 @@ class WorkflowContract(Contract):
         assert (schedule.id, schedule.revision.spec.workflow_id) == ("etl:nightly", "etl")
         assert schedule.next_run_at is not None
 
-    async def test_deploying_again_changes_only_what_is_different(self, scene: Scene) -> None:
+    async def test_deploying_again_changes_only_what_differs(self, scene: Scene) -> None:
         kept, gone = (a_schedule(NIGHTLY, schedule_id=f"etl:{name}") for name in ("kept", "gone"))
         await deploy(scene, a_workflow("extract"), kept, gone)
         before = await scene.storage.definitions.get_jobs([EXTRACT])
@@ -132,7 +132,7 @@ class WorkflowContract(Contract):
         assert [one.id for one in await scene.storage.definitions.page_schedules(job_id=ETL)] == ["etl:kept"]
         assert await deploy(scene, more, kept) == versions
 
-    async def test_what_is_not_the_workflow_s_to_say_is_kept(self, scene: Scene) -> None:
+    async def test_deploying_keeps_the_workflow_that_a_job_leads(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
         [step] = (await scene.storage.definitions.get_jobs([EXTRACT])).values()
         await scene.storage.definitions.put_jobs(
@@ -144,18 +144,20 @@ class WorkflowContract(Contract):
         [step] = (await scene.storage.definitions.get_jobs([EXTRACT])).values()
         assert step.spec.leads == "after:etl.extract"
 
-    async def test_gates_of_steps_see_what_ended_before_they_were_deployed(self, scene: Scene) -> None:
+    async def test_gates_of_steps_read_ends_from_before_their_deployment(self, scene: Scene) -> None:
         await scene.job()
         await scene.finish(succeeded(await scene.start()))
         gated = replace(a_job_spec(), gate=Gate(depends_on=(REPORT,)))
 
         await deploy(scene, WorkflowSpec(steps=(Step(name="extract", definition=gated),)))
 
-        sights = await scene.storage.admission.sights([REPORT], after=scene.after(-MINUTE), until=scene.now)
-        assert sights[REPORT].end is not None
+        dependency_states = await scene.storage.admission.dependency_states(
+            [REPORT], after=scene.after(-MINUTE), until=scene.now
+        )
+        assert dependency_states[REPORT].end is not None
 
     @pytest.mark.proves("R4-27", "D7")
-    async def test_a_deleted_workflow_takes_its_jobs_and_schedules_along(self, scene: Scene) -> None:
+    async def test_deleting_a_workflow_deletes_its_jobs_and_schedules(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
         await deploy(scene, a_workflow("load"), *(a_schedule(NIGHTLY, schedule_id=name) for name in ("etl:a", "mine")))
         for name in ("before", "other"):
@@ -175,7 +177,7 @@ class WorkflowContract(Contract):
         assert await scene.items(EventKind.WORKFLOW_DELETED) == [["etl", 2]]
         assert await scene.storage.definitions.delete_workflows(["etl"], at=scene.now) == []
 
-    async def test_versions_of_a_deleted_workflow_are_kept_and_go_on_counting(self, scene: Scene) -> None:
+    async def test_versions_of_a_deleted_workflow_are_kept_and_numbering_continues(self, scene: Scene) -> None:
         first = await put(scene, a_workflow("extract"))
         await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
 
@@ -188,7 +190,7 @@ class WorkflowContract(Contract):
         }
         assert [one.version for one in await scene.storage.definitions.page_workflows()] == [2]
 
-    async def test_a_job_of_the_same_name_that_is_no_part_of_the_workflow_is_kept(self, scene: Scene) -> None:
+    async def test_deleting_a_workflow_keeps_an_unrelated_job_with_a_similar_name(self, scene: Scene) -> None:
         await put(scene, a_workflow("extract"))
         await scene.storage.definitions.put_jobs([(EXTRACT, a_job_spec())], at=scene.now)
 
@@ -197,11 +199,11 @@ class WorkflowContract(Contract):
         assert [job.id for job in await scene.storage.definitions.page_jobs()] == [EXTRACT]
 
     @pytest.mark.proves("D7")
-    async def test_what_has_begun_outlives_its_workflow_and_what_has_not_is_cancelled(self, scene: Scene) -> None:
+    async def test_deleting_a_workflow_keeps_open_executions_and_cancels_waiting_ones(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
         execution = await opened(scene)
         [waiting] = await scene.create(a_run(job_id=ETL))
-        part = await part_of(scene, execution)
+        part = await child_of(scene, execution)
 
         await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
 
@@ -212,7 +214,7 @@ class WorkflowContract(Contract):
         ]
         assert (await shown(scene, execution.run_id)).revision is None
 
-    async def test_a_place_that_a_deleted_workflow_held_is_free(self, scene: Scene) -> None:
+    async def test_deleting_a_workflow_releases_the_places_of_waiting_executions(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
         await scene.job()
         first, second = await scene.create(*(a_run(job_id=name, concurrency_key="one") for name in (ETL, REPORT)))
@@ -223,13 +225,13 @@ class WorkflowContract(Contract):
         assert (await scene.status(first), await scene.ready()) == (Status.CANCELLED, [second])
 
     @pytest.mark.proves("D7")
-    async def test_a_workflow_that_gets_the_id_of_a_deleted_one_does_not_mix_with_it(self, scene: Scene) -> None:
+    async def test_a_workflow_renamed_to_the_id_of_a_deleted_one_is_separate_from_it(self, scene: Scene) -> None:
         [former] = (await deploy(scene, a_workflow("extract"))).values()
         execution = await opened(scene)
         await scene.storage.definitions.pause_step("etl", "extract", paused=True)
         await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
         await scene.storage.definitions.deploy(Deployment({"elt": a_workflow("extract", "load")}), at=scene.now)
-        await settle(scene, the_end(execution))
+        await settle(scene, final_settlement(execution))
 
         await scene.storage.definitions.rename_jobs({JobId("elt"): ETL}, at=scene.now)
 
@@ -246,7 +248,7 @@ class WorkflowContract(Contract):
         assert await scene.storage.definitions.paused_steps("etl") == set()
         assert await scene.storage.definitions.paused_steps(found.workflow_id) == {"extract"}
 
-    async def test_an_id_can_be_taken_over_again_and_again(self, scene: Scene) -> None:
+    async def test_the_id_of_a_deleted_workflow_can_be_reused_repeatedly(self, scene: Scene) -> None:
         for number in range(3):
             other = JobId(f"other{number}")
             spec = a_workflow(f"step{number}")
@@ -257,19 +259,19 @@ class WorkflowContract(Contract):
             assert [one.spec for one in await scene.storage.definitions.page_workflows()] == [spec]
             await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
 
-    async def test_a_plain_job_takes_nothing_from_a_deleted_workflow(self, scene: Scene) -> None:
+    async def test_a_job_with_the_id_of_a_deleted_workflow_is_independent_of_it(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
         execution = await opened(scene)
         await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
         await scene.job()
-        await settle(scene, the_end(execution))
+        await settle(scene, final_settlement(execution))
 
         await scene.storage.definitions.rename_jobs({REPORT: ETL}, at=scene.now)
 
         assert (await shown(scene, execution.run_id)).workflow_id == "etl"
         assert list(await scene.storage.definitions.get_workflows([("etl", 1)])) == [("etl", 1)]
 
-    async def test_those_that_put_at_once_get_a_version_each(
+    async def test_concurrent_puts_of_a_workflow_get_different_versions(
         self, scene: Scene, another: Callable[[], Awaitable[Storage]]
     ) -> None:
         scenes = [scene, Scene(await another(), scene.clock), Scene(await another(), scene.clock)]

@@ -1,9 +1,9 @@
-"""Carries out requests of many callers together.
+"""Batches concurrent requests.
 
-    ask --> [ waiting ] --take all--> one call in flight --> each caller its own answers
+    request --> [ waiting ] --take all--> one call in flight --> each caller gets its own answers
 
-At most one call is under way; requests that arrive meanwhile go with the next one. A single request goes at once; the
-more there are, the larger the groups. There is no timer.
+At most one call is in flight; requests that arrive meanwhile go into the next one. A single request is sent
+immediately; the more requests arrive, the larger the batches. There is no timer.
 """
 
 import asyncio
@@ -23,7 +23,8 @@ class _Request(NamedTuple, Generic[S, T]):
 
 
 class Batcher(Generic[S, T]):
-    """`do` gives an answer for each item, in order. Requests that have a `key` in common never go together."""
+    """Calls `do`, which returns one answer per item, in order. Requests that share a `key` are never batched
+    together."""
 
     def __init__(
         self, do: Callable[[Sequence[S]], Awaitable[list[T]]], key: Callable[[S], Hashable] | None = None
@@ -46,12 +47,12 @@ class Batcher(Generic[S, T]):
             try:
                 answers = iter(await self._do([item for request in group for item in request.items]))
             except asyncio.CancelledError:
-                # The loop is being closed, and all callers are being cancelled.
+                # The event loop is closing, and all callers are being cancelled.
                 for _, answer in [*group, *self._waiting]:
                     answer.cancel()
                 raise
             except BaseException as error:
-                # An error of this group; the next one may succeed.
+                # The error concerns this batch only; the next one may succeed.
                 for _, answer in group:
                     if not answer.done():
                         answer.set_exception(error)
@@ -62,7 +63,7 @@ class Batcher(Generic[S, T]):
                         answer.set_result(own)
 
     def _take(self) -> list[_Request[S, T]]:
-        """The next group: in the order of requests, as many as may go together."""
+        """Take the next batch: requests in order, until one may not join."""
         group: list[_Request[S, T]] = []
         seen: set[Hashable] = set()
         size = 0

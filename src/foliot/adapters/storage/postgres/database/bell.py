@@ -1,9 +1,9 @@
 """Wakes waiting loops, in this process and in others.
 
-A commit sets the events of its own process at once. Other processes get a NOTIFY, sent after the commit on a connection
-of its own: a NOTIFY inside every transaction would make commits queue up. The first one is sent at once. After it the
-bell pauses, for longer the more it is rung, so that many commits need few messages. A bell that cannot reach the server
-keeps trying; meanwhile other processes find the work by polling.
+A commit sets the events of its own process immediately. Other processes get a NOTIFY, sent after the commit on a
+separate connection: a NOTIFY inside every transaction would make commits queue up. The first one is sent immediately.
+After it the bell pauses, longer the more often it is rung, so that many commits need few messages. A bell that cannot
+reach the server keeps trying; meanwhile other processes find the work by polling.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _LONGEST_PAUSE: Final = 10.0
 
 
 class Bell:
-    """One event per topic, and a task that keeps a connection to listen and to notify."""
+    """One event per topic, and a task that keeps a connection to listen and notify."""
 
     def __init__(self, channel: str, connect: Connect) -> None:
         self._channel = channel
@@ -44,7 +44,7 @@ class Bell:
         return self._signals[topic]
 
     def ring(self, topics: Collection[Topic]) -> None:
-        """Wake loops that wait for these topics: here now, and soon in other processes."""
+        """Wake loops that wait for these topics: in this process now, in other processes soon."""
         for topic in topics:
             self._signals[topic].set()
         if topics:
@@ -53,7 +53,7 @@ class Bell:
             self._wake.set()
 
     async def start(self) -> None:
-        """Return when the bell listens, or has found that the server cannot be reached."""
+        """Return when the bell listens, or has failed to reach the server."""
         tried = asyncio.Event()
         self._task = asyncio.create_task(self._run(tried), name="foliot-bell")
         await tried.wait()
@@ -73,7 +73,7 @@ class Bell:
                 # A standby has no NOTIFY, and no commit to announce.
                 log.info("bell_has_no_connection", extra={"error": str(error), "pause": pause})
             except (*BROKEN, asyncpg.PostgresError) as error:
-                # Without the bell loops only wake later: a warning is enough.
+                # Without the bell, loops only wake later, so a warning is enough.
                 log.warning("bell_has_no_connection", extra={"error": str(error), "pause": pause})
             tried.set()
             pause = next_pause(pause, self._elapsed() - began)
@@ -88,7 +88,7 @@ class Bell:
             connection.add_termination_listener(lambda _: self._wake.set())
             await connection.add_listener(self._channel, self._receive)
             if tried.is_set():
-                # Notifications of the time without a connection are lost: each loop looks once.
+                # Notifications sent while disconnected are lost, so each loop polls once.
                 for signal in self._signals.values():
                     signal.set()
             tried.set()
@@ -115,13 +115,13 @@ class Bell:
 
 
 def next_quiet(quiet: float, rings: int) -> float:
-    """The pause after the next message, when there were so many rings in the last pause."""
+    """Return the pause after the next message, given the number of rings in the last pause."""
     return min(2 * quiet, _LONGEST_QUIET) if rings > 1 else _SHORTEST_QUIET
 
 
 def next_pause(pause: float, lasted: float) -> float:
-    """The pause before the next connection, when the last one, or the attempt at it, lasted so long.
+    """Return the pause before the next connection, given how long the last one, or the attempt, lasted.
 
-    Only a connection that lasted resets the pause: a server may accept one and then refuse.
+    Only a connection that lasted resets the pause: a server may accept a connection and then close it.
     """
     return _FIRST_PAUSE if lasted > _LONGEST_PAUSE else min(pause * 2, _LONGEST_PAUSE)

@@ -2,14 +2,14 @@
 
     postgresql://user:secret@host:5432/database?schema=foliot&pooler=transaction
 
-Two options are Foliot's: `schema`, which has the tables (`foliot`), and `pooler=transaction`, for a pooler that lends a
-connection for one transaction only. All others are PostgreSQL's own:
+Two options are Foliot's: `schema`, which contains the tables (`foliot`), and `pooler=transaction`, for a pooler that
+assigns a connection for one transaction only. All others are PostgreSQL's own:
 
-    sslmode, target_session_attrs, host ...   the driver knows them too
+    sslmode, target_session_attrs, host ...   passed to the driver
     connect_timeout, sslrootcert=system       translated for the driver
-    keepalives, gssencmode=prefer ...         left out: nothing is lost without them
-    channel_binding=require ...               refused: the driver cannot guarantee what they ask for
-    statement_timeout, search_path ...        settings, sent to the server, which refuses those that it does not know
+    keepalives, gssencmode=prefer ...         ignored: they change nothing that matters
+    channel_binding=require ...               refused: the driver cannot guarantee them
+    statement_timeout, search_path ...        sent to the server as settings, which refuses unknown ones
 """
 
 import re
@@ -32,7 +32,7 @@ _CHANNEL: Final = "_bell"
 _NAME: Final = re.compile(rf"[a-z_][a-z0-9_]{{0,{62 - len(_CHANNEL)}}}")
 _OPTION: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*=.*")
 CONNECT_TIMEOUT: Final = 10.0
-"""Seconds, unless the DSN says otherwise."""
+"""Seconds, unless the DSN sets it."""
 
 _DRIVERS: Final = frozenset(
     {"host", "port", "dbname", "database", "user", "password", "passfile", "service", "krbsrvname", "gsslib"}
@@ -51,13 +51,13 @@ _FILES: Final = ("sslrootcert", "sslcert", "sslkey", "sslcrl")
 _LEFT_OUT: Final = frozenset(
     {"keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout"}
     | {"sslcompression", "sslsni", "gssdelegation", "load_balance_hosts", "fallback_application_name"}
-    | {"client_encoding"}  # the driver speaks UTF-8
+    | {"client_encoding"}  # the driver always uses UTF-8
 )
 _GUARANTEES: Final[Mapping[str, str]] = {
     "channel_binding": "Leave it out. With sslmode=verify-full no other server is accepted.",
     "gssencmode": "Leave it out, and encrypt with sslmode=require or verify-full.",
-    "sslcertmode": "Leave it out. Whether it wants a certificate is for the server to say, in pg_hba.conf.",
-    "require_auth": "Leave it out. How users prove who they are is for the server to say, in pg_hba.conf.",
+    "sslcertmode": "Leave it out. The server decides in pg_hba.conf whether it requires a certificate.",
+    "require_auth": "Leave it out. The server decides in pg_hba.conf how users authenticate.",
     "requirepeer": "Leave it out, and put the socket into a directory that only the server can write to.",
     "sslcrldir": "Put the lists into one file, and name it with sslcrl.",
     "hostaddr": "Write the address as the host.",
@@ -75,7 +75,7 @@ _KNOWN_BUT_REFUSED: Final = (
 _REFUSALS: Final = (
     *_KNOWN_BUT_REFUSED,
     asyncpg.UndefinedObjectError,
-    asyncpg.ProtocolViolationError,  # from a pooler, which passes on only options that it knows
+    asyncpg.ProtocolViolationError,  # from a pooler, which accepts only options that it knows
 )
 
 
@@ -87,19 +87,19 @@ class Dsn(NamedTuple):
 
     @property
     def server(self) -> str:
-        """Host and database, to be shown: it has no secret."""
+        """Host and database, safe to show: without secrets."""
         parts = urlsplit(self.url)
         host = parts.netloc.rpartition("@")[2] or self.options.get("host") or "localhost"
         return f"{host}{parts.path}"
 
     @property
     def channel(self) -> str:
-        """Where processes on this schema notify each other."""
+        """The channel on which processes of this schema notify each other."""
         return f"{self.schema}{_CHANNEL}"
 
     @property
     def options(self) -> dict[str, str]:
-        """Those of PostgreSQL."""
+        """Options of PostgreSQL."""
         return dict(parse_qsl(urlsplit(self.url).query))
 
 
@@ -126,19 +126,19 @@ def parse_dsn(text: str, schema: str | None = None) -> Dsn:
 
 
 def _check_certain(text: str, parts: SplitResult) -> None:
-    """Refuse ambiguous characters: a password that has one would be read as a host or a database, and shown as one."""
+    """Refuse ambiguous characters: part of a password with one would be read, and shown, as a host or a database."""
     is_clear = parts.netloc.count("@") <= 1 and "@" not in parts.path + parts.query and "#" not in text
     if not (is_clear and all(_OPTION.fullmatch(option) for option in parts.query.split("&") if option)):
         raise _unclear()
 
 
 def _check_ports(netloc: str, option: str) -> None:
-    """There may be several hosts, each with a port of its own, and ports again as an option."""
+    """Check ports. There may be several hosts, each with its own port, and ports as an option."""
     hosts = netloc.rpartition("@")[2].split(",")
     ports = [port for host in hosts if (port := host.rpartition("]")[2].partition(":")[2])]
     for port in (*ports, *filter(None, option.split(","))):
         if not (port.isascii() and port.isdecimal() and 1 <= int(port[:6]) <= _MAX_PORT):
-            # It is not shown: it may be part of a password with a slash.
+            # The port is not shown: it may be part of a password with a slash.
             raise _refusal(f"a port is not 1 to {_MAX_PORT}")
 
 
@@ -167,7 +167,7 @@ def _unclear() -> InvalidInput:
 
 
 def _refusal(fact: str) -> InvalidInput:
-    # The DSN itself is not shown: it may have a password.
+    # The DSN itself is not shown: it may contain a password.
     return InvalidInput(
         f"the DSN is not one of PostgreSQL: {fact}",
         hint="Write postgresql://user@host/database, with ?pooler=transaction behind a transaction pooler.",
@@ -180,7 +180,7 @@ def _refusal(fact: str) -> InvalidInput:
 
 class Options(NamedTuple):
     options: dict[str, str]
-    """Options for the driver, which sends those that it does not know to the server."""
+    """Options for the driver, which sends unknown ones to the server."""
     connect_timeout: float | None
 
 
@@ -199,7 +199,7 @@ def read_options(options: Mapping[str, str]) -> Options:
 
 
 def check_files(options: Mapping[str, str]) -> None:
-    """Refuse a file that cannot be read: the driver would say only that it does not exist."""
+    """Refuse a file that cannot be read: the driver would only report that it does not exist."""
     for name in _FILES:
         try:
             if name in options:
@@ -210,9 +210,9 @@ def check_files(options: Mapping[str, str]) -> None:
 
 
 def refused_option(error: BaseException, options: Iterable[str]) -> InvalidInput | None:
-    """The error to raise if the server refused one of the options, with a suggestion; else None.
+    """Return the error to raise if the server refused one of the options, with a suggestion; else None.
 
-    The message of the server may be in any language, but has the name of the option in it.
+    The server's message may be in any language, but contains the name of the option.
     """
     if not isinstance(error, _REFUSALS):
         return None
@@ -242,7 +242,7 @@ def _seconds(text: str) -> float | None:
     if not text:
         return CONNECT_TIMEOUT
     if not re.fullmatch(r"-?[0-9]{1,9}", text):
-        raise _unusable(f"connect_timeout {text[:32]!a} is no number of seconds", "Use a whole number, such as 10.")
+        raise _unusable(f"connect_timeout {text[:32]!a} is not a number of seconds", "Use a whole number, such as 10.")
     return float(text) if int(text) > 0 else None  # as with libpq: no limit
 
 

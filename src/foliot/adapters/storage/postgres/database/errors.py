@@ -1,4 +1,4 @@
-"""Errors of the driver, sorted by what follows: try again, refuse the item, or raise an error of Foliot's own.
+"""Classifies errors of the driver: retry, refuse the item, or raise an error of Foliot.
 
 No type of the driver leaves this package.
 """
@@ -25,13 +25,13 @@ BAD_DATA: Final = (
     asyncpg.ProgramLimitExceededError,
     ValueError,  # the driver could not encode it: a number that is too large, text that is not UTF-8
 )
-"""One item of a batch can never be stored."""
+"""This item of a batch can never be stored."""
 
 _CONNECTING: Final = (
     OSError,  # a wrong certificate
-    asyncpg.ClientConfigurationError,  # a missing one
+    asyncpg.ClientConfigurationError,  # a missing certificate
 )
-"""Errors of connecting that are a ValueError as well."""
+"""Errors of connecting that are also a ValueError."""
 
 BROKEN: Final = (
     asyncpg.PostgresConnectionError,
@@ -44,7 +44,7 @@ BROKEN: Final = (
     asyncpg.IdleInTransactionSessionTimeoutError,
     OSError,  # TimeoutError among them
 )
-"""The connection is gone. Whether a commit under way was carried out is not known."""
+"""The connection is broken. It is not known whether a commit in progress was carried out."""
 
 COLLIDED: Final = (
     asyncpg.SerializationError,
@@ -54,7 +54,7 @@ COLLIDED: Final = (
 """Nothing was saved, because of other transactions."""
 
 READ_ONLY: Final = asyncpg.ReadOnlySQLTransactionError
-"""Nothing was saved, because this session may only read. A new session may be allowed to write: this one may have been
+"""Nothing was saved, because this session is read-only. A new session may be allowed to write: this one may have been
 opened before a standby was promoted, or before a setting was changed."""
 
 RETRYABLE: Final = (*BROKEN, *COLLIDED, READ_ONLY)
@@ -166,7 +166,7 @@ _MEANINGS: Final = (
         "Correct the DSN, or the variables of the environment that begin with PG.",
     ),
 )
-"""The first that matches counts."""
+"""The first match is used."""
 _NO_TLS: Final = _Meaning(
     (),
     StorageUnavailable,
@@ -194,7 +194,7 @@ def is_retryable(error: BaseException) -> bool:
 
 
 def translate(error: BaseException, server: str) -> StorageError:
-    """The error to raise, with a hint. `server` names host and database, never a password."""
+    """Return the error to raise, with a hint. `server` names host and database, never a password."""
     # The driver has no type for a server that refuses TLS.
     is_without_tls = isinstance(error, ConnectionError) and "rejected SSL upgrade" in str(error)
     meaning = _NO_TLS if is_without_tls else _meaning(error)
@@ -202,14 +202,14 @@ def translate(error: BaseException, server: str) -> StorageError:
 
 
 def _meaning(error: BaseException) -> _Meaning:
-    # A fatal error ends a session. Those that end an open session are listed above; others refuse a new one.
+    # A fatal error ends a session. Errors that end an open session are listed above; the others refuse a new one.
     is_fatal = isinstance(error, asyncpg.PostgresError) and error.severity_en == "FATAL"
     otherwise = _REFUSED if is_fatal else _UNEXPECTED
     return next((one for one in _MEANINGS if isinstance(error, one.kinds)), otherwise)
 
 
 def reason_of(error: BaseException) -> str:
-    """What happened, in a few words; never empty."""
+    """Return a short description of what happened; never empty."""
     match error:
         case TimeoutError():
             return "no answer in time"
@@ -222,7 +222,7 @@ def reason_of(error: BaseException) -> str:
 
 
 async def retry(once: Callable[[], Awaitable[T]], may_repeat: Callable[[BaseException], bool]) -> T:
-    """Call `once` until it succeeds, with growing pauses, as long as that may help. Raises the last error."""
+    """Call `once` until it succeeds, with growing pauses, as long as a retry may help. Raises the last error."""
     pauses = list(_PAUSES)
     while True:
         began = time.monotonic()
@@ -233,5 +233,5 @@ async def retry(once: Callable[[], Awaitable[T]], may_repeat: Callable[[BaseExce
                 raise
             waited = time.monotonic() - began
             if waited > _WORTH_A_WARNING:
-                log.warning("storage_tries_again", extra={"after_seconds": round(waited, 1), "error": reason_of(error)})
-        await asyncio.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load, guards nothing
+                log.warning("storage_retried", extra={"after_seconds": round(waited, 1), "error": reason_of(error)})
+        await asyncio.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load, no security

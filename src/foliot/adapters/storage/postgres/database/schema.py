@@ -1,11 +1,11 @@
 """The SQL of this package, and the migrations that bring a schema up to date.
 
-The files are written for the schema `foliot`, so that they can be run as they are. A query may contain another one as
-{its_name}: text that several statements have in common is written once. An array parameter is sent as text
-(`values.literal`), so that the driver does not inspect its items and need not learn the array types of each connection.
+The files are written for the schema `foliot`, so that they can be executed unchanged. A query may contain another one
+as {its_name}, so that text common to several statements is written once. An array parameter is sent as text
+(`values.literal`), so that the driver neither inspects its items nor looks up array types on each connection.
 
-Each migration is one transaction under a lock that ends with it, so that two nodes that start together do not disturb
-each other: the second one finds the work done. A database that is newer than this code is refused.
+Each migration is one transaction under a lock that ends with it. If two nodes start together, the second one waits and
+finds the migration applied. A database that is newer than this code is refused.
 """
 
 import logging
@@ -27,10 +27,10 @@ _PACKAGE: Final = Path(__file__).parent.parent
 _ARRAY: Final = re.compile(r"(\$\d+)::((?:text|bigint|int|boolean)\[\])")
 _OWN_SCHEMA: Final = re.compile(rf"\b{SCHEMA}\.")
 
-# In SQL_ASCII the server takes any bytes as they are, so UTF-8 as well.
+# With SQL_ASCII the server stores any bytes unchanged, including UTF-8.
 _ENCODINGS: Final = ("UTF8", "SQL_ASCII")
 _LONGEST_STEP: Final = 86_400.0
-"""Seconds. A migration may read a large table, and may have to wait for a backup of it."""
+"""Seconds. A migration may read a large table, or wait for a backup of it."""
 _NO_TIMEOUTS: Final = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0"
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('foliot schema ' || $1, 0))"
 _HAS_META: Final = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'meta')"
@@ -39,7 +39,7 @@ _SET_VERSION: Final = """
 INSERT INTO foliot.meta (key, value) VALUES ('schema_version', $1)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value
 """
-# A database restored into another server may have events with higher numbers than its transactions will give.
+# A database restored into another server may contain events with higher numbers than its transactions will assign.
 _LIFT_EVENTS: Final = """
 UPDATE foliot.meta SET value = (newest.number - newest.xid + 1)::text
 FROM (SELECT coalesce(max(seq) / 16, 0) AS number, pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS xid
@@ -50,13 +50,13 @@ WHERE key = 'event_base' AND newest.number >= newest.xid + value::bigint
 
 @cache
 def statements(schema: str = SCHEMA) -> Mapping[str, str]:
-    """Every statement by its name."""
+    """Return every statement by its name."""
     written = load_statements(_PACKAGE / "sql")
     return {name: in_schema(_ARRAY.sub(r"\1::text::\2", text), schema) for name, text in written.items()}
 
 
 def migrations(schema: str = SCHEMA) -> Mapping[int, str]:
-    """Every migration by its number."""
+    """Return every migration by its number."""
     return {number: in_schema(text, schema) for number, text in load_migrations(_PACKAGE / "migrations").items()}
 
 
@@ -65,7 +65,7 @@ def in_schema(text: str, schema: str) -> str:
 
 
 def check_encoding(connection: "asyncpg.Connection[Any]", place: Dsn) -> None:
-    """Refuse a database whose encoding lacks characters: error messages of runs have any, and could not be saved."""
+    """Refuse a database whose encoding lacks characters: error messages of runs may contain any character."""
     encoding = connection.get_settings().server_encoding
     if encoding not in _ENCODINGS:
         raise StorageError(
@@ -115,7 +115,7 @@ async def _apply_next(connection: "asyncpg.Connection[Any]", schema: str, steps:
 
 
 async def check_version(connection: "asyncpg.Connection[Any]", place: Dsn) -> None:
-    """Refuse a schema that is missing or has another version. Changes nothing, and needs the right to read only."""
+    """Refuse a schema that is missing or has another version. Changes nothing, and needs only the right to read."""
     newest = max(migrations(place.schema))
     version = await _version(connection, place.schema)
     if version == 0:

@@ -1,8 +1,8 @@
-"""An estimate of the server's clock, without a request.
+"""Estimates the server's clock without a request.
 
-Every answer with the server's time bounds the distance between the server's clock and our own steady one: the server
-read its clock after the request was sent, and before the answer arrived. The bounds of all answers are combined. An
-answer that contradicts them means that a clock was set or runs faster: then its bounds replace all earlier ones.
+Every reply with the server's time bounds the offset between the server's clock and the local monotonic one: the server
+read its clock after the request was sent and before the reply arrived. The bounds of all replies are combined. A reply
+that contradicts them means that a clock was set or drifts: then its bounds replace all earlier ones.
 """
 
 import asyncio
@@ -12,24 +12,24 @@ from foliot.domain.instant import Instant, Millis
 from foliot.ports.clock import Clock
 
 _ROUNDING: Final = 1
-"""Both clocks have whole milliseconds."""
+"""Both clocks are in whole milliseconds."""
 
 
 class ServerClock:
-    """A clock whose wall time is the server's: that of this machine may be wrong."""
+    """A clock whose wall time is the server's, because the local one may be wrong."""
 
     def __init__(self, own: Clock) -> None:
         self._own = own
         self._guess = own.now() - own.elapsed()
         self._bounds: tuple[int, int] | None = None
-        """The least and the greatest possible distance, after the first answer."""
+        """The least and the greatest possible offset, after the first reply."""
 
     @property
     def boot_id(self) -> str:
         return self._own.boot_id
 
     def now(self) -> Instant:
-        """Never ahead of the server: what is due now is due there when a request arrives."""
+        """Return the time, never ahead of the server: what is due now is due there when a request arrives."""
         return Instant(self._own.elapsed() + (self._guess if self._bounds is None else self._bounds[0]))
 
     def elapsed(self) -> Millis:
@@ -39,7 +39,7 @@ class ServerClock:
         await self._own.wait(wake, timeout)
 
     def learn(self, said: Instant, asked: Millis) -> None:
-        """Take the server's time from an answer to a request that was sent at `asked` (of `elapsed`)."""
+        """Use the server's time in a reply to a request that was sent at `asked` (of `elapsed`)."""
         least, most = heard = said - self._own.elapsed() - _ROUNDING, said - asked + _ROUNDING
         if self._bounds is not None:
             least, most = max(least, self._bounds[0]), min(most, self._bounds[1])

@@ -1,15 +1,15 @@
-"""One database: connections, transactions, and what happens when they fail.
+"""One database: connections and transactions, and how failures are handled.
 
-    snapshot(look)        BEGIN REPEATABLE READ, READ ONLY, look, COMMIT
+    snapshot(read)        BEGIN REPEATABLE READ, READ ONLY, read, COMMIT
     write(verb, work)     BEGIN, work, events, before_commit, COMMIT, after_commit, ring the bell
         is_single         work is one statement and notes no event: it needs no BEGIN, and one round trip is enough
         collision         repeated, after a pause
-        may only read     repeated, in a new session
-        connection lost   repeated; if the commit was under way, `Transaction.is_repeat` is set
+        read-only         repeated, in a new session
+        connection lost   repeated; if the commit was in progress, `Transaction.is_repeat` is set
         bad data          `Unstorable` for the caller, which divides the batch
         cancelled         rolled back within a second, or else the connection is closed
 
-A transaction has nothing but statements and small decisions; the server ends one that is idle for five seconds.
+A transaction contains only statements and short decisions; the server ends one that is idle for five seconds.
 """
 
 import asyncio
@@ -41,18 +41,18 @@ SETTINGS: Final = {
     "idle_in_transaction_session_timeout": "5000",
     "lock_timeout": "10000",
     "statement_timeout": "60000",
-    # Every statement finds its rows by a key. A plan made while a table was empty must not read it whole later on.
+    # Every statement finds its rows by a key. A plan made while a table was empty must not scan it later on.
     "enable_seqscan": "off",
     "jit": "off",
 }
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _BEGIN_SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _ROLLBACK_TIMEOUT: Final = 1.0
-"""Seconds that a server has to roll back. After that the connection is closed."""
+"""Seconds that the server has to roll back. After that the connection is closed."""
 
 
 class Transaction:
-    """Statements of one transaction, and what is to be done when it has committed."""
+    """Statements of one transaction, and what follows after its commit."""
 
     def __init__(
         self,
@@ -66,11 +66,11 @@ class Transaction:
         self.clock = clock
         self._statements = statements(schema)
         self.is_repeat = is_repeat
-        """The same work may have been saved before, by a commit whose answer was lost."""
+        """The same work may have been saved before, by a commit with a lost reply."""
         self.at = Instant(0)
         self.topics: set[Topic] = set()
         self.keys: set[str] = set()
-        """Limits where a place became free, or where a run began to wait."""
+        """Limits where a slot became free, or where a run began to wait."""
         self.events: list[tuple[EventKind, Items]] = []
 
     async def rows(self, name: str, *values: object) -> list[Any]:
@@ -86,7 +86,7 @@ class Transaction:
         await self.connection.execute(self._statements[name], *_sent(values))
 
     async def now(self, at: Instant | None) -> Instant:
-        """The moment that this transaction takes as now: the server's, unless one is given."""
+        """Return the current time of this transaction: the server's, unless one is given."""
         if at is None:
             asked = self.clock.elapsed()
             at = Instant(await self.value("now"))
@@ -95,7 +95,7 @@ class Transaction:
         return at
 
     def note(self, kind: EventKind, items: Items) -> None:
-        """Write an event with this transaction, if it has items."""
+        """Save an event with this transaction, if it has items."""
         if items:
             self.events.append((kind, items))
 
@@ -106,7 +106,7 @@ class Transaction:
 
 
 def _sent(values: Iterable[object]) -> Iterator[object]:
-    """The values as the driver gets them: arrays as text, except those of bytes."""
+    """Return the values for the driver: arrays as text, except arrays of bytes."""
     return (
         literal(value) if isinstance(value, list) and not (value and isinstance(value[0], bytes)) else value
         for value in values
@@ -117,14 +117,14 @@ Work = Callable[[Transaction], Awaitable[T]]
 
 
 class Snapshot:
-    """One state of the database. A text that no row can have finds nothing."""
+    """A consistent read of the database. A text that PostgreSQL cannot store matches no row."""
 
     def __init__(self, connection: "asyncpg.pool.PoolConnectionProxy[Any]", schema: str) -> None:
         self._connection = connection
         self._statements = statements(schema)
 
     async def rows(self, name: str, *values: object) -> list[Any]:
-        # Checked before they are sent: an error of the server would end the transaction.
+        # Checked before sending: an error of the server would end the transaction.
         possible = without_unstorable(values)
         return [] if possible is None else await self._connection.fetch(self._statements[name], *_sent(possible))
 
@@ -139,13 +139,13 @@ class Database:
         self._bell = bell
         self._faults = faults
         self._statements = statements(dsn.schema)
-        # Behind a transaction pooler a setting holds for one transaction, so each one brings its own.
+        # Behind a transaction pooler a setting lasts for one transaction, so each one sets its own.
         settings = "".join(f"; SET LOCAL {name} = '{value}'" for name, value in SETTINGS.items())
         self._settings = settings if dsn.is_pooled else ""
         self._begin = _BEGIN + self._settings
 
     async def rows(self, name: str, *values: object) -> list[Any]:
-        """Read, without a transaction. A text that no row can have finds nothing."""
+        """Read rows without a transaction. A text that PostgreSQL cannot store matches no row."""
         try:
             return await self._fetch(name, values)
         except Unstorable:
@@ -166,14 +166,14 @@ class Database:
         found = await self.rows(name, *values)
         return found[0][0] if found else None
 
-    async def snapshot(self, look: Callable[[Snapshot], Awaitable[T]]) -> T:
-        """Read several things from one state of the database. After a failure `look` may be called again."""
+    async def snapshot(self, read: Callable[[Snapshot], Awaitable[T]]) -> T:
+        """Read several things in one snapshot. After a failure `read` may be called again."""
 
         async def once() -> T:
             async with self._pool.acquire() as connection:
                 try:
                     await connection.execute(_BEGIN_SNAPSHOT + self._settings)
-                    answer = await look(Snapshot(connection, self.dsn.schema))
+                    answer = await read(Snapshot(connection, self.dsn.schema))
                     await connection.execute("COMMIT")
                 except BaseException:
                     await _roll_back(connection)
@@ -199,14 +199,14 @@ class Database:
         is_repeatable: bool = True,
         merge: Callable[[T, T], T] | None = None,
     ) -> T:
-        """Do `work` in one transaction. `merge` joins the answers of a commit whose reply was lost and of its repeat.
+        """Execute `work` in one transaction. `merge` joins the answers of a commit with a lost reply and of its repeat.
 
-        Single work is one statement, which is a transaction by itself; repeated, it may be more than one.
+        Single work is one statement, which is a transaction by itself; if repeated, it may be more than one.
         """
         doubtful: list[T | None] = []
 
         async def once() -> T:
-            # Behind a pooler a statement needs a transaction, which brings the settings.
+            # Behind a pooler a statement needs a transaction, which sets the settings.
             is_alone = is_single and not doubtful and not self.dsn.is_pooled
             return await self._once(verb, work, doubtful, is_alone)
 
@@ -266,7 +266,7 @@ class Database:
 
 
 async def divide(items: Sequence[S], save: Callable[[Sequence[S]], Awaitable[list[T]]]) -> list[T]:
-    """Save a batch. An item that cannot be stored is left out; halving the batch finds it."""
+    """Save a batch. An item that cannot be stored is found by halving the batch, and left out."""
     try:
         return await save(items)
     except Unstorable:
@@ -277,13 +277,13 @@ async def divide(items: Sequence[S], save: Callable[[Sequence[S]], Awaitable[lis
 
 
 def merge_lists(first: list[S], second: list[S]) -> list[S]:
-    """For `write`: the second try finds done what the first one did."""
+    """Join the answers of two tries, for `write`: the second one finds the work of the first one done."""
     return list(dict.fromkeys(first + second))
 
 
 @asynccontextmanager
 async def _rolled_back_if_cancelled(connection: "asyncpg.pool.PoolConnectionProxy[Any]") -> AsyncIterator[None]:
-    """Roll back soon when cancelled: the pool would wait until the server says that it has stopped."""
+    """Roll back soon when cancelled: the pool would wait until the server has stopped the statement."""
     try:
         yield
     except asyncio.CancelledError:

@@ -1,6 +1,6 @@
-"""Values as statements take them: rows by column, arrays as text, and texts that PostgreSQL cannot store.
+"""Converts values for statements: rows to columns, arrays to text, and texts that PostgreSQL cannot store.
 
-PostgreSQL text has no NUL: a row with such a name does not exist.
+PostgreSQL text cannot contain NUL, so no row has such a name.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,16 @@ Text = TypeVar("Text", bound=str)
 
 
 def columns(rows: Iterable[Sequence[object]]) -> list[list[object]]:
-    """The columns of some rows.
+    """Return the columns of some rows.
 
-    A column of nothing but None becomes an empty array: unnest fills it with NULL, and encoding values is expensive.
+    A column with only None becomes an empty array: unnest fills it with NULL, and encoding values is expensive.
     """
     return [[] if column.count(None) == len(column) else list(column) for column in zip(*rows, strict=True)]
 
 
 def shared(arrays: Iterable[Sequence[object]]) -> tuple[list[list[object]], list[object]]:
-    """Arrays and values: a column with one value in all rows becomes an empty array and that value, others keep their
-    array and get None."""
+    """Return arrays and values: a column with the same value in all rows becomes an empty array and that value, other
+    columns keep their array and get None."""
     kept: list[list[object]] = []
     values: list[object] = []
     for column in arrays:
@@ -30,7 +30,7 @@ def shared(arrays: Iterable[Sequence[object]]) -> tuple[list[list[object]], list
 
 
 def literal(values: Sequence[Any]) -> str:
-    """An array as PostgreSQL writes it. The driver would inspect each value, in case it is an array itself."""
+    """Return an array in PostgreSQL's text format. The driver would inspect each value for nested arrays."""
     if not isinstance(next((value for value in values if value is not None), None), str):
         return "{" + ",".join(map(str, values)).replace("None", "NULL") + "}"
     if None not in values:
@@ -45,7 +45,7 @@ def _quoted(value: str | None) -> str:
 
 
 def by_uid(rows: Iterable[Any]) -> dict[str, list[Any]]:
-    """Rows by their first column, and without it."""
+    """Group rows by their first column, and remove it."""
     found: dict[str, list[Any]] = {}
     for row in rows:
         found.setdefault(row[0], []).append(row[1:])
@@ -61,9 +61,9 @@ def storable_names(names: Iterable[Text]) -> list[Text]:
 
 
 def without_unstorable(values: Sequence[object]) -> tuple[object, ...] | None:
-    """The values that a statement that reads can be given instead. None: because of one of them it finds no row.
+    """Return values that a reading statement can be given, or None if one of them can match no row.
 
-    In a list such a text becomes NULL, which nothing equals: lists may belong together, item by item.
+    In a list such a text becomes NULL, which equals nothing: lists may belong together, item by item.
     """
     if not all(is_storable(value) for value in values if isinstance(value, str)):
         return None

@@ -1,4 +1,4 @@
-"""Jobs, schedules and workflows: what deploying stores and reads."""
+"""Stores and reads jobs, schedules and workflows."""
 
 from foliot.adapters.storage.postgres.database.batcher import Batcher
 from foliot.adapters.storage.postgres.database.transaction import Database

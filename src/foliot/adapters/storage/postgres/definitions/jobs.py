@@ -1,4 +1,4 @@
-"""Jobs."""
+"""Stores, reads and deletes jobs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.cancel import cancel_unstarted
 from foliot.adapters.storage.shared.documents import as_stored_job, encode
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
-from foliot.adapters.storage.shared.rows import job_of, sort_out
+from foliot.adapters.storage.shared.rows import job_of, read_rows
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
@@ -21,7 +21,7 @@ from foliot.errors import RowUnreadable
 
 
 class JobDefinitions:
-    """The verbs about jobs, see `PostgresDefinitions`."""
+    """The calls about jobs, see `PostgresDefinitions`."""
 
     _database: Database
     _admitter: Admitter
@@ -36,7 +36,7 @@ class JobDefinitions:
         return [put[job_id] for job_id, _ in jobs]
 
     async def get_jobs(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
-        """Calls that arrive while another is under way are answered together, by one statement."""
+        """Read jobs. Concurrent calls are answered together, by one statement."""
         if not job_ids:
             return {}
         found: dict[JobId, Job] = {}
@@ -48,9 +48,9 @@ class JobDefinitions:
         return found
 
     async def _get_jobs(self, job_ids: Sequence[JobId]) -> list[Job | RowUnreadable | None]:
-        """An unreadable job is an error only for the calls that asked for it."""
+        """Return the jobs, or raise: an unreadable job is an error only for the calls that name it."""
         rows = await self._database.rows("get_jobs", self._project, list(dict.fromkeys(job_ids)))
-        jobs, errors = sort_out(partial(job_of, self._project), rows)
+        jobs, errors = read_rows(partial(job_of, self._project), rows)
         found: dict[str, Job | RowUnreadable] = {error.name: error for error in errors}
         found |= {job.id: job for job in jobs}
         return [found.get(job_id) for job_id in job_ids]
@@ -81,7 +81,7 @@ class JobDefinitions:
         async def work(transaction: Transaction) -> dict[JobId, JobId]:
             return await rename_jobs(transaction, self._project, renames, await transaction.now(at))
 
-        # After a commit whose answer was lost, the second try finds done what the first one did.
+        # After a commit with a lost reply, the second try finds the results of the first one.
         return await self._admitter.write("rename_jobs", work, at, merge=lambda first, second: first | second)
 
     async def watch_jobs(self, job_ids: Collection[JobId]) -> None:
@@ -92,7 +92,7 @@ class JobDefinitions:
 async def lock_jobs(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> dict[JobId, JobSpec]:
     """Lock jobs, and return those that can be read. A definition that replaces an unreadable one is a new job."""
     rows = await transaction.rows("lock_jobs", project, sorted(job_ids))
-    jobs, _ = sort_out(partial(job_of, project), rows)
+    jobs, _ = read_rows(partial(job_of, project), rows)
     return {job.id: job.spec for job in jobs}
 
 
@@ -124,7 +124,7 @@ async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobI
 
 
 async def watch_jobs(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> None:
-    """Begin to keep the ends of these jobs, past ones included."""
+    """Begin to keep the ends of the runs of these jobs, including past ones."""
     if await transaction.column("unwatched", project, list(job_ids)):
         await transaction.run("lock_watched")
         new = await transaction.column("unwatched", project, list(job_ids))

@@ -1,11 +1,11 @@
-"""Gives jobs other ids (`domain.deploy.rename`), in all rows that name them. A job in use is refused.
+"""Renames jobs (`domain.deploy.rename`) in all rows that name them. Renaming a job in use is refused.
 
 Definitions that name the jobs are changed first, then runs, then limits: the order in which a finished attempt locks
-them. A worker knows its runs by their ids, so attempts under way are not affected.
+them. A worker knows its runs by their ids, so running attempts are not affected.
 
-The jobs of these definitions, also those of workflows, are locked together with the renamed ones, before anything else.
-An execution is opened, and a run put before its gate, only under a shared lock of its job: a row that names a renamed
-job is stored before the rename looks for it, or after the rename.
+The jobs of these definitions, including those of workflows, are locked together with the renamed ones, before anything
+else. An execution is opened, and a run placed before its gate, only under a shared lock of its job. Therefore a row
+that names a renamed job is stored either before the rename searches for it, or after the rename.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _BY_NAME: Final = (
     *("yield_keys", "rename_keys", "rename_watched", "rename_endings", "rename_versions"),
     *("rename_paused_steps", "rename_questions", "rename_trees"),
 )
-"""Rows with the name of a job, or of its workflow."""
+"""Tables with the id of a job, or of its workflow."""
 _SET_ASIDE: Final = ("set_aside_trees", "set_aside_paused_steps", "set_aside_versions")
 
 
@@ -62,7 +62,7 @@ async def rename_jobs(
 
 
 async def _referring_jobs(transaction: Transaction, project: str, names: Names) -> set[JobId]:
-    """Jobs, also those of workflows, that may name one of these."""
+    """Return jobs, including those of workflows, that may name one of these jobs."""
     text = common_text(names)
     jobs = await transaction.column("jobs_that_name", project, text)
     return {*jobs, *await transaction.column("workflows_that_name", project, text)}
@@ -89,7 +89,7 @@ async def _rename_references(transaction: Transaction, project: str, references:
 
 
 async def _refuse_jobs_in_use(transaction: Transaction, project: str, names: Names, references: References) -> None:
-    """Raise `JobInUse` if something that has not ended names one of these jobs."""
+    """Raise `JobInUse` if an open execution, an opening or a waiting gate names one of these jobs."""
     uses = columns(execution_uses(names, references))
     for row in await transaction.rows("execution_that_names", project, *uses):
         raise used_by_execution(*row)

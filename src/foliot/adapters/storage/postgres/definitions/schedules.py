@@ -1,4 +1,4 @@
-"""Schedules."""
+"""Stores, reads, pauses and deletes schedules."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
@@ -8,12 +8,12 @@ from foliot.adapters.storage.postgres.database.values import by_uid, columns, sh
 from foliot.adapters.storage.postgres.ledger import add_ticks
 from foliot.adapters.storage.shared.documents import as_stored_schedule, encode
 from foliot.adapters.storage.shared.event_items import about_schedules
-from foliot.adapters.storage.shared.new_schedules import starts
+from foliot.adapters.storage.shared.new_schedules import initial_states
 from foliot.adapters.storage.shared.rows import (
     Row,
     StoredSchedules,
-    mended_schedules,
     planned_of,
+    repair_schedules,
     revision_of,
     schedule_of,
 )
@@ -29,7 +29,7 @@ from foliot.ports.topic import Topic
 
 
 class ScheduleDefinitions:
-    """The verbs about schedules, see `PostgresDefinitions`."""
+    """The calls about schedules, see `PostgresDefinitions`."""
 
     _database: Database
     _project: str
@@ -50,7 +50,7 @@ class ScheduleDefinitions:
         async def work(transaction: Transaction) -> list[Schedule]:
             now = await transaction.now(at)
             stored = await _lock_stored(transaction, self._project, schedule_ids)
-            known = {schedule.id: schedule for schedule in stored.sure}
+            known = {schedule.id: schedule for schedule in stored.checked}
             known |= await _pause(transaction, known.values(), now, paused=paused)
             return [known[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in known]
 
@@ -90,18 +90,18 @@ async def put_schedules(
     """Create or edit schedules. Each id occurs once."""
     now = await transaction.now(at)
     found = await _lock_stored(transaction, project, batch)
-    lost, mended = found.lost, found.mended
-    await delete_schedules(transaction, project, [schedule.id for schedule in lost], now)
+    unrepairable, repaired = found.unrepairable, found.repaired
+    await delete_schedules(transaction, project, [schedule.id for schedule in unrepairable], now)
     stored = [schedule for schedule in found.schedules if schedule.uid not in found.errors]
     known = {schedule.id: schedule for schedule in stored}
     created: dict[ScheduleId, Schedule] = {}
     while missing := [new for new in batch.values() if new.id not in known and new.id not in created]:
         created |= await _create(transaction, project, missing, now)
-        # Another process may create a schedule of that id first: then ours is an edit.
+        # Another process may create a schedule with this id first: then this one is an edit.
         if beaten := [new.id for new in missing if new.id not in created]:
             known |= await _lock(transaction, project, beaten)
     edited = await _edit(transaction, known, batch, now)
-    renewed = [edit.renew(one, now) for one in stored if one.uid in mended and one.id not in edited]
+    renewed = [edit.renew(one, now) for one in stored if one.uid in repaired and one.id not in edited]
     if renewed:
         await _save(transaction, renewed)
         edited |= {schedule.id: schedule for schedule in renewed}
@@ -109,15 +109,15 @@ async def put_schedules(
     transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
     if changed:
         transaction.topics.add(Topic.SCHEDULES)
-    # A schedule that was paused, and is created anew, is paused again.
-    changed |= await _pause(transaction, [changed[one.id] for one in lost if one.paused_at], now, paused=True)
+    # A schedule that was created in place of an unreadable paused one is paused as well.
+    changed |= await _pause(transaction, [changed[one.id] for one in unrepairable if one.paused_at], now, paused=True)
     return known | changed
 
 
 async def _pause(
     transaction: Transaction, schedules: Iterable[Schedule], now: Instant, *, paused: bool
 ) -> dict[ScheduleId, Schedule]:
-    """Pause or resume those that are not so already. Returns the changed ones."""
+    """Pause or resume the schedules that need it. Returns the changed ones."""
     change = edit.pause if paused else edit.resume
     changed = [change(schedule, now) for schedule in schedules if (schedule.paused_at is None) == paused]
     if changed:
@@ -143,17 +143,17 @@ async def _lock_stored(transaction: Transaction, project: str, ids: Iterable[Sch
 
 
 async def _read(ask: Callable[..., Awaitable[Sequence[Row]]], project: str, rows: Sequence[Row]) -> StoredSchedules:
-    """The schedules of rows. An unreadable row is repaired from its revisions."""
+    """Decode schedules. An unreadable row is repaired from its revisions."""
     try:
         return StoredSchedules([schedule_of(project, row) for row in rows])
     except RowUnreadable:
-        return mended_schedules(project, rows, by_uid(await ask("revisions", [row[0] for row in rows])))
+        return repair_schedules(project, rows, by_uid(await ask("revisions", [row[0] for row in rows])))
 
 
 async def _create(
     transaction: Transaction, project: str, new: Sequence[NewSchedule], now: Instant
 ) -> dict[ScheduleId, Schedule]:
-    start = starts(new, now)
+    start = initial_states(new, now)
     schedules = [start(spec, schedule_id).create(uid, schedule_id, project) for uid, schedule_id, spec in new]
     specs = [schedule.revision.spec for schedule in schedules]
     arrays, values = shared(
@@ -186,7 +186,7 @@ async def delete_schedules(
 
 
 def _distinct(schedules: Sequence[NewSchedule]) -> list[dict[ScheduleId, NewSchedule]]:
-    """Divide a batch where an id occurs again: the second one edits the schedule of the first."""
+    """Divide a batch at repeated ids: the second schedule with an id edits the first one."""
     batches: list[dict[ScheduleId, NewSchedule]] = []
     for schedule in schedules:
         if not batches or schedule.id in batches[-1]:
@@ -214,7 +214,7 @@ async def _edit(
 
 
 async def _open_revisions(transaction: Transaction, schedules: Iterable[Schedule]) -> dict[str, list[Revision]]:
-    """The revisions of moments that are not settled yet, where these are more than the current one."""
+    """Return the revisions of unsettled moments, for schedules that have more than the current one."""
     behind = [one for one in schedules if one.revision.opened_at > one.settled_until]
     if not behind:
         return {}

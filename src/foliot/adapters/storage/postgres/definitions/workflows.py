@@ -1,4 +1,4 @@
-"""Workflows: versions are added and never changed."""
+"""Stores, reads and deletes workflows. Versions are added and never changed."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -13,7 +13,7 @@ from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
 from foliot.adapters.storage.shared.rows import Row
 from foliot.adapters.storage.shared.tree_rows import (
-    Named,
+    NamedJobs,
     as_stored_workflow,
     behind_of,
     jobs_behind,
@@ -32,7 +32,7 @@ Versions = dict[str, WorkflowVersion]
 
 
 class WorkflowDefinitions:
-    """The verbs about workflows, see `PostgresDefinitions`."""
+    """The calls about workflows, see `PostgresDefinitions`."""
 
     _database: Database
     _admitter: Admitter
@@ -71,7 +71,7 @@ class WorkflowDefinitions:
         done: Versions = {}
         added: Versions = {}
         while missing := [workflow_id for workflow_id in specs if workflow_id not in done]:
-            # Also those of deleted workflows: a number is given once. Read before the specifications: if another
+            # Includes deleted workflows: a version number is assigned once. Read before the specifications: if another
             # process adds a version in between, its number is found taken below.
             numbers: dict[str, int] = dict(await transaction.rows("last_numbers", self._project, missing))
             rows = await transaction.rows("newest_versions", self._project, missing)
@@ -115,7 +115,7 @@ class WorkflowDefinitions:
         return await self._behind(self._database, versions, "get_jobs")
 
     async def _behind(self, source: Database | Transaction, versions: Sequence[Row], look: str) -> Behind:
-        named = Named.by(versions)
+        named = NamedJobs.by(versions)
         guessed = await source.rows("jobs_under", self._project, list(named.unreadable)) if named.unreadable else []
         jobs = await source.rows(look, self._project, sorted(named.jobs.union(row[0] for row in guessed)))
         return behind_of(self._project, jobs, named)

@@ -1,9 +1,9 @@
--- The tables of Foliot. Moments and spans are whole milliseconds, moments since 1970 in UTC; documents are JSON.
+-- The tables of Foliot. Times are whole milliseconds since 1970 in UTC; durations are milliseconds; documents are JSON.
 --
---     runs (cold)     [gated] -> later -> [holds] -> ready -> leases -> [trees] -> runs        where an open run is
+--     runs (history)  [gated] -> later -> [holds] -> ready -> leases -> [trees] -> runs        the place of an open run
 --
--- Ids are compared as bytes: it is faster than any language's order and the same on every server.
--- Names are written with the default schema; another one takes its place when the file is read.
+-- Ids are compared as bytes (COLLATE "C"): this is faster than a locale's order and the same on every server.
+-- Names are written with the default schema, which is replaced by the configured one when the file is read.
 
 CREATE TABLE foliot.meta (
     key   text PRIMARY KEY,
@@ -102,9 +102,10 @@ CREATE TABLE foliot.ticks (
 
 -- Runs ---------------------------------------------------------------------------------------------------------------
 
--- A run is written when it is created and when an attempt ends, never in between. Room is left in the pages, and no
--- index names what a success changes, so that its update touches no index.
--- parent_id: the tree that is notified of the end; root_id: the outermost tree; child_key: what it is to its parent.
+-- A run is written when it is created and when an attempt ends, never in between. Pages have free space, and no index
+-- contains a column that a success changes, so that its update changes no index.
+-- parent_id: the tree that is notified of the end; root_id: the outermost tree; child_key: the step or item in the
+-- parent.
 CREATE TABLE foliot.runs (
     id            text COLLATE "C" PRIMARY KEY,
     project       text COLLATE "C" NOT NULL,
@@ -136,7 +137,7 @@ CREATE TABLE foliot.runs (
     root_id       text COLLATE "C",
     child_key     text,
     definition_id text,
-    -- One condition instead of one for each column: the server checks them with every statement that changes a run.
+    -- One condition for all columns: the server checks conditions with every statement that changes a run.
     CONSTRAINT runs_whole CHECK (CASE status
         WHEN 'scheduled' THEN trouble IS NULL AND finished_at IS NULL
         WHEN 'success' THEN trouble IS NULL
@@ -150,10 +151,10 @@ CREATE TABLE foliot.runs (
 CREATE INDEX runs_job ON foliot.runs (project, job_id, id);
 CREATE INDEX runs_schedule ON foliot.runs (schedule_uid, id) WHERE schedule_uid IS NOT NULL;
 CREATE INDEX runs_by_root ON foliot.runs (root_id, id) WHERE root_id IS NOT NULL;
--- Of trees inside others: the children of a root are found by the index before.
+-- For trees inside others: the children of a root are found by the previous index.
 CREATE INDEX runs_by_parent ON foliot.runs (parent_id, id) WHERE parent_id <> root_id;
--- Runs that ended without success are found by how they ended. `trouble` repeats the status, because no index may name
--- the status itself (see above): a success leaves `trouble` NULL.
+-- Runs that ended without success, by how they ended. `trouble` repeats the status, because no index may contain the
+-- status itself (see above): a success leaves `trouble` NULL.
 CREATE INDEX runs_trouble ON foliot.runs (project, trouble, id) WHERE trouble IS NOT NULL;
 CREATE INDEX runs_job_trouble ON foliot.runs (project, job_id, trouble, id) WHERE trouble IS NOT NULL;
 CREATE INDEX runs_schedule_trouble ON foliot.runs (schedule_uid, trouble, id)
@@ -174,8 +175,8 @@ CREATE TABLE foliot.ready (
 
 CREATE SEQUENCE foliot.lease_token AS bigint CACHE 1;
 
--- A run has at most one lease, and every statement that asks for a lease knows its run: the token needs no index.
--- is_bare: the run has no parent, no limits and no schedule, so that its end concerns no other row.
+-- A run has at most one lease, and every statement that reads a lease has the id of its run: the token needs no index.
+-- is_bare: the run has no parent, no limits and no schedule, so that its end affects no other row.
 CREATE TABLE foliot.leases (
     token      bigint NOT NULL,
     run_id     text COLLATE "C" PRIMARY KEY,
@@ -260,7 +261,7 @@ CREATE INDEX log_chunks_at ON foliot.log_chunks (at);
 
 -- Workflows, trees and gates ------------------------------------------------------------------------------------------
 
--- A deleted workflow keeps its versions: its open executions go on, and its history can be read.
+-- A deleted workflow keeps its versions: its open executions continue, and its history can be read.
 CREATE TABLE foliot.workflows (
     project    text COLLATE "C" NOT NULL,
     id         text COLLATE "C" NOT NULL,
@@ -278,7 +279,7 @@ CREATE TABLE foliot.paused_steps (
     PRIMARY KEY (project, workflow_id, step)
 );
 
--- An opened run: it runs without a worker, until ended_at. state rises with every write.
+-- A run that was opened as a tree: it runs without a worker, until ended_at. state increases with every write.
 CREATE TABLE foliot.trees (
     run_id    text COLLATE "C" PRIMARY KEY,
     project   text COLLATE "C" NOT NULL,
@@ -312,7 +313,7 @@ CREATE TABLE foliot.tree_bodies (
     body   text NOT NULL
 );
 
--- nth: the order in which the workflow names them. run_id is the tree's, step_run_id the step's own.
+-- nth: the order in the workflow. run_id is the run of the tree, step_run_id the run of the step.
 CREATE TABLE foliot.steps (
     run_id      text COLLATE "C" NOT NULL,
     step        text COLLATE "C" NOT NULL,
@@ -325,22 +326,22 @@ CREATE TABLE foliot.steps (
     PRIMARY KEY (run_id, step)
 ) WITH (fillfactor = 70);
 
--- What is to be settled: a child of the tree has ended, or, where both are the same run, the tree is to be looked at.
+-- Unsettled changes: a child of the tree has ended or, if both are the same run, the tree itself must be settled.
 CREATE TABLE foliot.notes (
     parent_id text COLLATE "C" NOT NULL,
     run_id    text COLLATE "C" NOT NULL,
     PRIMARY KEY (parent_id, run_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
--- Runs that wait for their gate, whether they are due or not, until it has decided.
+-- Runs that wait for the decision of their gate, whether they are due or not.
 CREATE TABLE foliot.gated (
     due_at bigint NOT NULL,
     run_id text COLLATE "C" NOT NULL UNIQUE,
     PRIMARY KEY (due_at, run_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
--- Jobs whose ends are kept in order of time, because a gate looks at them. The job comes first: who ends runs
--- asks for it alone.
+-- Jobs whose ends are kept in order of time, because a gate depends on them. The job is the first column: ending a run
+-- reads by job only.
 CREATE TABLE foliot.watched (
     project text COLLATE "C" NOT NULL,
     job_id  text COLLATE "C" NOT NULL,
@@ -368,8 +369,8 @@ CREATE TABLE foliot.decisions (
 
 -- Upkeep -------------------------------------------------------------------------------------------------------------
 
--- An event is numbered by its transaction: sixteen numbers each. A sequence would not do, because a number that was
--- drawn early may be committed late, behind the back of a reader. Readers stop where transactions are under way.
+-- An event is numbered by its transaction: sixteen numbers each. A sequence would be wrong, because a number that was
+-- drawn early may be committed late, after a reader has passed it. Readers stop before open transactions.
 CREATE TABLE foliot.events (
     seq   bigint PRIMARY KEY,
     at    bigint NOT NULL,
@@ -377,7 +378,7 @@ CREATE TABLE foliot.events (
     items text NOT NULL
 );
 
--- `event_base` lifts the numbers of a database that was restored into a server with younger transactions.
+-- `event_base` raises the numbers of a database that was restored into a server with lower transaction numbers.
 CREATE FUNCTION foliot.event_seq(xid xid8, nth integer) RETURNS bigint LANGUAGE sql STABLE
     AS $$ SELECT (xid::text::bigint + (SELECT value::bigint FROM foliot.meta WHERE key = 'event_base')) * 16 + nth $$;
 

@@ -1,13 +1,13 @@
-"""Gives free places on limits to waiting runs.
+"""Gives free slots of limits to waiting runs.
 
     1  find the runs that wait for the given keys, and the other keys that they wait for
-    2  lock the limits of all those keys, ascending, in a statement of its own
+    2  lock the limits of all those keys, ascending, in a separate statement
     3  read the waiting runs again: now they cannot change
-    4  give free places (`domain.run.limits.admit`), and make those runs ready that have all their places
+    4  give free slots (`domain.run.limits.admit`), and make the runs ready that have all their slots
 
-Runs ask for places and give them back in one transaction; admission follows in the next one. A crash in between leaves
-a free place and a waiting run; `admit_all` repairs that. The overlap key of a tick is a limit of one; a run that gets
-it begins to wait for the limits of its job, so admission is repeated until nothing changes.
+Runs request slots and release them in one transaction; admission follows in the next one. A crash in between leaves a
+free slot and a waiting run, which `admit_all` repairs. The overlap key of a tick is a limit of one; a run that gets it
+begins to wait for the limits of its job, so admission is repeated until nothing changes.
 """
 
 import logging
@@ -44,7 +44,7 @@ class Admitter:
         database: Database | None = None,
         is_single: bool = False,
     ) -> T:
-        """`Database.write`, then admit runs to the limits where it made room."""
+        """Call `Database.write`, then admit runs to the limits where it made room."""
         keys: set[str] = set()
 
         async def work_and_keys(transaction: Transaction) -> T:
@@ -56,18 +56,18 @@ class Admitter:
         try:
             await self._admit(keys, at)
         except StorageError as error:
-            # Nothing is lost: `admit_all` repeats it.
+            # Nothing is lost: `admit_all` repeats the admission.
             log.warning("admission_left_to_the_sweep", extra={"keys": len(keys), "error": str(error)})
         return answer
 
     async def admit_all(self, limit: int, at: Instant | None) -> int:
-        """Admit runs on all keys. Returns how many moved on."""
+        """Admit runs on all keys. Returns how many runs moved."""
         keys = [row[0] for row in await self._database.rows("waiting_keys")]
         return sum([await self._admit(keys[i : i + _KEYS], at, most=limit) for i in range(0, len(keys), _KEYS)])
 
     async def _admit(self, keys: Collection[str], at: Instant | None, *, most: int = _WAITERS) -> int:
         count = 0
-        # Mostly no run waits for any of the keys, and then no lock is taken.
+        # Usually no run waits for any of the keys, and then no lock is taken.
         while keys and (keys := [row[0] for row in await self._database.rows("awaited_keys", list(keys))]):
             moved, keys = await self._database.write("admit", partial(_admit, keys=keys, at=at, most=most))
             count += moved
@@ -77,7 +77,7 @@ class Admitter:
 async def _admit(
     transaction: Transaction, *, keys: Collection[str], at: Instant | None, most: int
 ) -> tuple[int, Collection[str]]:
-    """One round. Returns how many runs moved on, and the keys for the next round."""
+    """Do one round. Returns how many runs moved, and the keys for the next round."""
     candidates = await transaction.rows("waiters", sorted(keys), most)
     if not candidates:
         return 0, ()
@@ -103,6 +103,6 @@ async def _move_on(transaction: Transaction, run_ids: Collection[str], keys: lis
     by_turn = {row["run_id"] for row in moved if is_overlap_key(row["key"])}
     rows = await transaction.rows("admitted_runs", [*{row["run_id"] for row in moved}])
     placements = [Placement.of_row(*row) for row in rows]
-    # A run that has got its overlap key asks for its limits only now; the others have got theirs.
+    # A run that got its overlap key begins to wait for its limits now; the other runs have all their slots.
     await place(transaction, [run if run.run_id in by_turn else run._replace(limits=()) for run in placements], now)
     return len(rows)

@@ -1,8 +1,8 @@
 """Cancels runs on request.
 
-A run that has not started has one place, and the transaction that deletes its row there owns the run. The places are
-tried in the order in which runs pass through them (later, gated, holds, ready, leases, trees), each in a statement of
-its own, so that a run that moves on meanwhile is found at its next place. A run that its worker gives back meanwhile is
+A run that has not started is in one place, and the transaction that deletes its row there owns the run. The places are
+tried in the order in which runs pass through them (later, gated, holds, ready, leases, trees), each with its own
+statement, so that a run that moves meanwhile is found in its next place. A run that its worker gives back meanwhile is
 found in the next round.
 """
 
@@ -46,13 +46,13 @@ async def cancel_runs(transaction: Transaction, run_ids: Collection[RunId], now:
 
 
 async def cancel_unstarted(transaction: Transaction, run_ids: Collection[RunId], now: Instant) -> None:
-    """Cancel those of the runs that have not started."""
+    """Cancel the runs that have not started."""
     await lock_held_limits(transaction, list(run_ids))
     await _cancel_unstarted(transaction, list(run_ids), now)
 
 
 async def take_unstarted(transaction: Transaction, run_ids: Collection[RunId]) -> list[RunId]:
-    """Take the runs that have not started from their places and limits. Returns them: the caller must end them."""
+    """Remove the runs that have not started from their places and limits. Returns them: the caller must end them."""
     await lock_held_limits(transaction, list(run_ids))
     return await _take(transaction, list(run_ids))
 
@@ -85,7 +85,7 @@ async def _request_of_workers(transaction: Transaction, run_ids: list[RunId], no
 
 
 async def _request_of_trees(transaction: Transaction, run_ids: list[RunId], now: Instant) -> Answers:
-    """A tree has no worker: a note makes the coordinator settle it."""
+    """Request cancellation of trees. A tree has no worker: a note makes the coordinator settle it."""
     if not run_ids:
         return {}
     requested = await transaction.column("request_cancel_of_trees", run_ids, now)
@@ -94,14 +94,14 @@ async def _request_of_trees(transaction: Transaction, run_ids: list[RunId], now:
 
 
 async def _requested(transaction: Transaction, run_ids: list[RunId], requested: list[RunId], query: str) -> Answers:
-    """The answers about runs that have just been requested to end, and about those where `query` finds a request."""
+    """Return answers for runs whose cancellation was requested just now, or earlier as found by `query`."""
     transaction.note(EventKind.RUNS_CANCEL_REQUESTED, event_items.cancel_requested(requested))
     pending = await transaction.column(query, [run_id for run_id in run_ids if run_id not in requested])
     return dict.fromkeys(pending, CancelAnswer.PENDING) | dict.fromkeys(requested, CancelAnswer.REQUESTED)
 
 
 async def _find_ended(transaction: Transaction, run_ids: list[RunId]) -> Answers:
-    """Answers about runs without a place: they have ended, or do not exist. A run between two places gets no answer."""
+    """Return answers for runs without a place: ended, or not found. A run that is moving gets no answer."""
     if not run_ids:
         return {}
     stored = dict(await transaction.rows("run_statuses", run_ids))

@@ -1,4 +1,4 @@
-"""Creates runs: their rows, and the dedupe keys by which a second request finds the run of the first."""
+"""Creates runs, and the dedupe keys by which a repeated request finds the existing run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.run import PRIORITY_STEP, NewRun
 
 Answers = dict[RunId, RunId]
-"""By requested run: the run that has its dedupe key."""
+"""requested run -> the run that has its dedupe key"""
 
 _OFTEN_UNIFORM: Final = slice(1, 7)
 """Job, queue, priority, trigger, due_at and payload in `_row`."""
@@ -32,9 +32,9 @@ class _Key(NamedTuple):
 async def create_runs(
     transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant, *, are_ready: bool
 ) -> tuple[list[NewRun], Answers]:
-    """Store those runs that are new, and return them.
+    """Store the runs that are new, and return them.
 
-    With `are_ready` those that are due and have no limits become ready; the caller places all others.
+    With `are_ready`, due runs without limits become ready; the caller places all others.
     """
     answers = await _take_keys(transaction, project, runs, now)
     wanted = [run for run in runs if answers.get(run.id, run.id) == run.id]
@@ -67,11 +67,11 @@ def _row(run: NewRun) -> tuple[object, ...]:
 
 
 async def _take_keys(transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> Answers:
-    """Take the dedupe keys that are free. Returns answers only for runs with a key."""
+    """Take the free dedupe keys. Returns answers only for runs with a key."""
     keyed = [run for run in runs if run.dedupe_key is not None]
     if not keyed:
         return {}
-    # Of several runs with one key the first takes it for all of them.
+    # The first of several runs with the same key takes it for all of them.
     firsts: dict[tuple[str, str], _Key] = {}
     for run in keyed:
         expires_at = now + (run.dedupe_for or 0) if run.dedupe_scope == "window" else None
@@ -85,7 +85,7 @@ async def _owners(
     transaction: Transaction, project: str, wanted: Mapping[tuple[str, str], _Key], now: Instant
 ) -> dict[tuple[str, str], RunId]:
     owners: dict[tuple[str, str], RunId] = {}
-    # A key that was taken may be gone when it is read: then the next round takes it.
+    # A taken key may be removed before it is read: then the next round takes it.
     while missing := [key for name, key in wanted.items() if name not in owners]:
         taken = set(await transaction.column("take_keys", project, *columns(missing)))
         owners |= {(key.job_id, key.key): key.run_id for key in missing if key.run_id in taken}
@@ -98,7 +98,7 @@ async def _owners(
 async def _contested_owners(
     transaction: Transaction, project: str, asked: Sequence[_Key], now: Instant
 ) -> dict[tuple[str, str], RunId]:
-    """The owners of keys that are taken: the run that has the key, or ours, where that key has expired."""
+    """Return the owners of taken keys: the run that has the key, or the new run if the key has expired."""
     names = columns((key.job_id, key.key) for key in asked)
     locked = await transaction.rows("lock_keys", project, *names)
     rows = await transaction.rows("taken_keys", project, *columns(locked), now) if locked else []

@@ -1,7 +1,7 @@
-"""Ends runs without a lease, and does what follows when runs have ended.
+"""Ends runs without a lease, and saves the consequences of ended runs.
 
-A child leaves a note for its parent (`notes`). The ends of watched jobs are kept in order of time (`endings`), so that
-one index look-up finds the latest, however long the history.
+A child adds a note for its parent (`notes`). The ends of watched jobs are kept in order of time (`endings`), so that
+one index look-up finds the latest one in a history of any length.
 """
 
 from collections.abc import Collection, Mapping
@@ -20,7 +20,7 @@ from foliot.ports.topic import Topic
 async def end_unleased(
     transaction: Transaction, endings: Mapping[RunId, Ended], now: Instant, *, query: str = "end_unstarted"
 ) -> None:
-    """End runs that no worker has, which the caller has taken from their places."""
+    """End runs without a lease, which the caller has taken from their places."""
     if not endings:
         return
     rows = [
@@ -41,20 +41,20 @@ async def save_outputs(transaction: Transaction, endings: Mapping[RunId, Ended])
 
 
 async def follow_ends(transaction: Transaction, run_ids: Collection[RunId]) -> None:
-    """Leave notes for the parents of ended runs, and keep their ends if their jobs are watched."""
+    """Add notes for the parents of ended runs, and keep their ends if their jobs are watched."""
     if run_ids:
         await add_notes(transaction, run_ids)
         await transaction.run("keep_endings", list(run_ids))
 
 
 async def add_notes(transaction: Transaction, run_ids: Collection[RunId]) -> None:
-    """Leave notes for the parents of these runs."""
+    """Add notes for the parents of these runs."""
     if run_ids and await transaction.rows("add_notes", list(run_ids)):
         transaction.topics.add(Topic.NOTES)
 
 
 async def note_trees(transaction: Transaction, run_ids: Collection[RunId]) -> None:
-    """Leave a note about each of these trees itself, so that it is settled."""
+    """Add a note about each of these trees itself, so that it is settled."""
     if run_ids:
         await transaction.run("note_trees", list(run_ids))
         transaction.topics.add(Topic.NOTES)

@@ -1,7 +1,7 @@
-"""Ends attempts, and does what follows: the end of the run, or another attempt.
+"""Ends attempts, and saves the consequence: the end of the run, or another attempt.
 
-Deleting the lease is the fence: a token that is not current deletes nothing, and so nothing is written. The statements
-that follow find runs by their ids alone: a plan that filters runs by their status may read all of them.
+Deleting the lease is the fence: a token that is not current deletes nothing, so nothing is written. The statements that
+follow find runs by id only: a plan that filters runs by status may scan all of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ from foliot.domain.run.run import Again, Ended
 _NO_OPTIONS: Final = Options()
 
 LeaseName = tuple[Token, RunId, WorkerId]
-"""Token, run and worker: what identifies a lease."""
+"""Token, run and worker identify a lease."""
 
 
 async def finish_runs(
@@ -51,17 +51,17 @@ async def finish_runs(
 
 
 async def end_leases(transaction: Transaction, named: Sequence[LeaseName], at: Instant | None) -> list[Lease]:
-    """End those of the leases that are current, and return them, without the options of their runs."""
+    """End the leases that are current, and return them, without the options of their runs."""
     return [_lease_of(row) for row in await _end_leases(transaction, named, at)]
 
 
 async def save_plan(transaction: Transaction, plan: FinishPlan) -> None:
-    """Save what was decided about attempts whose leases have just been ended."""
+    """Save the decisions about attempts whose leases have just been ended."""
     now = transaction.at
     ended = [lease for lease, _ in plan.ended]
     await _end(transaction, plan.ended, now)
     await _release(transaction, "release_holds", ended)
-    await _release(transaction, "release_places", [lease for lease, _ in plan.again], OVERLAP_PREFIX)
+    await _release(transaction, "release_slots", [lease for lease, _ in plan.again], OVERLAP_PREFIX)
     await _retry(transaction, plan.again, now)
     await put_ready(transaction, [Placement.of_lease(lease) for lease in plan.given_back])
     await add_notes(transaction, [lease.run_id for lease in ended if lease.run.parent_id is not None])
@@ -86,7 +86,7 @@ def _lease_of(row: Any, options: Options = _NO_OPTIONS) -> Lease:
 async def _decidable(
     transaction: Transaction, definitions: DefinitionReader, rows: Sequence[Any], outcomes: Mapping[Token, Outcome]
 ) -> dict[Token, Lease]:
-    """The leases, with the options of those runs that may be tried again."""
+    """Return the leases, with options for runs that may be retried."""
     asked = {
         row["token"]: Reference(row["job_id"], row["revision"], row["definition_id"])
         for row in rows
@@ -127,7 +127,7 @@ async def _end(transaction: Transaction, ended: Sequence[tuple[Lease, Ended]], n
 
 
 async def _retry(transaction: Transaction, again: Sequence[tuple[Lease, Again]], now: Instant) -> None:
-    """Keep the attempt as a record, and let the run wait for the next one."""
+    """Keep the attempt as a record, and place the run for the next one."""
     if not again:
         return
     records = [
@@ -150,14 +150,14 @@ async def _retry(transaction: Transaction, again: Sequence[tuple[Lease, Again]],
 
 
 async def _release(transaction: Transaction, query: str, leases: Iterable[Lease], *values: object) -> None:
-    """Give back the places of those runs that may have some."""
+    """Release the slots of runs that may have some."""
     holders = [lease.run_id for lease in leases if lease.run.has_places]
     if holders:
         transaction.keys.update(await transaction.column(query, holders, *values))
 
 
 async def _stale(transaction: Transaction, unknown: Sequence[Finish]) -> list[Token]:
-    """The tokens of finishes that were not saved before with the same outcome."""
+    """Return the tokens of finishes that were not saved before with the same outcome."""
     if not unknown:
         return []
     run_ids, tokens = [finish.run_id for finish in unknown], [finish.token for finish in unknown]

@@ -1,5 +1,5 @@
-"""Puts a run that has not ended where it belongs: `gated` until its gate has decided, `later` until it is due, `holds`
-while it waits for limits, `ready` when it may start."""
+"""Puts an open run into its place: `gated` until its gate has decided, `later` until it is due, `holds` while it waits
+for limits, `ready` when it may start."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
@@ -17,7 +17,7 @@ from foliot.ports.topic import Topic, topics_of_ready
 
 
 class Placement(NamedTuple):
-    """A run, and what decides where it belongs."""
+    """A run, and the columns that decide its place."""
 
     run_id: RunId
     queue: str
@@ -25,7 +25,7 @@ class Placement(NamedTuple):
     due_at: Instant
     limits: Sequence[Limit]
     is_gated: bool = False
-    """Its gate decides first."""
+    """The run waits for its gate first."""
 
     @classmethod
     def of_new(cls, run: NewRun) -> Self:
@@ -34,7 +34,7 @@ class Placement(NamedTuple):
 
     @classmethod
     def of_row(cls, run_id: str, queue: str, priority: int, due_at: int, limits: str | None) -> Self:
-        """Limits that cannot be read count as none: the claim ends the run."""
+        """Build from a row. Unreadable limits are ignored: the claim will end the run."""
         try:
             known = decode_limits(limits)
         except UNREADABLE:
@@ -43,7 +43,7 @@ class Placement(NamedTuple):
 
     @classmethod
     def of_lease(cls, lease: Lease) -> Self:
-        """A run that is given back keeps its places, and asks for none."""
+        """Build from a lease. A run that is given back keeps its slots, and needs no new ones."""
         run = lease.run
         return cls(lease.run_id, run.queue, run.priority, run.due_at, ())
 
@@ -53,7 +53,7 @@ class Placement(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A place on a limit, or the wish for one."""
+    """A slot of a limit, or the wait for one."""
 
     key: str
     run_id: RunId
@@ -62,7 +62,7 @@ class Hold(NamedTuple):
 
 
 async def place(transaction: Transaction, runs: Iterable[Placement], now: Instant) -> None:
-    """Put runs where they belong. Those with limits are admitted in another transaction, right after this one."""
+    """Put runs into their places. Runs with limits are admitted in another transaction, right after this one."""
     gated: list[Placement] = []
     later: list[Placement] = []
     waiting: list[Placement] = []

@@ -29,7 +29,7 @@ FROM foliot.workers ORDER BY registered_at, id;
 -- -- gates
 
 -- name: gated_runs
--- A child is planned for the moment when its tree started it.
+-- The planned time of a child is the time when its tree started it.
 SELECT run.id, run.job_id,
        CASE WHEN run.parent_id IS NULL THEN coalesce(run.scheduled_for, run.due_at) ELSE run.due_at END,
        (SELECT due_at FROM foliot.gated WHERE gated.run_id = run.id) AS waits_until,
@@ -47,9 +47,9 @@ UPDATE foliot.gated SET due_at = new.due_at
 FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS new (run_id, due_at)
 WHERE gated.run_id = new.run_id RETURNING gated.run_id;
 
--- name: sights
--- One look-up for the latest end of each job, and one for its newest runs: a run that is due, or that was begun and
--- will be retried, is expected.
+-- name: dependency_states
+-- One look-up for the latest end of each job, and one for its newest runs: a run that is due, or has begun and will be
+-- retried, is expected.
 SELECT asked.job_id, latest.run_id, latest.status, latest.finished_at,
        coalesce((SELECT bool_or(newest.finished_at IS NULL AND (newest.due_at <= $4 OR newest.attempt > 0)) FROM (
            SELECT finished_at, due_at, attempt FROM foliot.runs
@@ -61,8 +61,8 @@ FROM unnest((SELECT $2::text[])) AS asked (job_id) LEFT JOIN LATERAL (
     ORDER BY project DESC, job_id DESC, finished_at DESC, run_id DESC LIMIT 1) AS latest ON true;
 
 -- name: latest_of_status
--- Compares whole rows and checks the found one afterwards: with a condition on each column the planner may go back
--- through all ends of a job until it finds one of that status.
+-- Compares whole rows and checks the found one afterwards: with a condition on each column the planner may scan all
+-- ends of a job backwards until it finds one with that status.
 SELECT found.run_id, found.status, found.finished_at
 FROM unnest((SELECT $3::text[])) AS asked (status), LATERAL (
     SELECT project, job_id, run_id, status, finished_at FROM foliot.endings

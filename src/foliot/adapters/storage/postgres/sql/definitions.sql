@@ -6,8 +6,8 @@ WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[])
 ORDER BY id FOR NO KEY UPDATE;
 
 -- name: put_jobs
--- A new job begins with a higher revision than any deleted one, so that a cached definition of that id is outdated.
--- A created_at outside of all calendars was not written by Foliot, and is replaced.
+-- A new job begins with a higher revision than any deleted one, so that a cached definition with that id is outdated.
+-- A created_at outside the supported range was not written by Foliot, and is replaced.
 INSERT INTO foliot.jobs (project, id, spec, revision, created_at, updated_at)
 SELECT $1, new.id, new.spec, coalesce((SELECT value::int FROM foliot.meta WHERE key = 'revision_floor'), 0) + 1, $2, $2
 FROM unnest($3::text[], $4::text[]) AS new (id, spec) ORDER BY new.id
@@ -100,7 +100,7 @@ UPDATE foliot.jobs SET revision = revision + 1, updated_at = $1
 WHERE project = $2 AND id = ANY ((SELECT $3::text[])::text[]) RETURNING id, revision;
 
 -- name: rename_job
--- The revision is higher than any that a former job of the new id had, so that its cached definition is outdated.
+-- The revision is higher than any that a former job with the new id had, so that its cached definition is outdated.
 UPDATE foliot.jobs SET
     id = $2, updated_at = $3,
     revision = 1 + greatest(revision, (SELECT value::int FROM foliot.meta WHERE key = 'revision_floor'))
@@ -108,7 +108,7 @@ WHERE project = $4 AND id = $1
 RETURNING revision;
 
 -- name: lock_schedules_of_job
--- Also deleted ones: their ledger is part of the job's history. Locked in the order of uids, as firings do.
+-- Includes deleted ones: their ledger is part of the job's history. Locked in the order of uids, as in firings.
 SELECT uid, id, spec, deleted_at FROM foliot.schedules WHERE project = $1 AND job_id = $2 ORDER BY uid FOR UPDATE;
 
 -- name: taken_names
@@ -132,7 +132,7 @@ FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS new (uid, id)
 WHERE runs.schedule_uid = new.uid;
 
 -- name: rename_runs
--- $3 and $4 are how the limit of the job begins in the document with a run's limits.
+-- $3 and $4: the prefix of the job's limit in the document with a run's limits, before and after.
 UPDATE foliot.runs SET job_id = $2, limits = replace(limits, $3, $4) WHERE project = $5 AND job_id = $1;
 
 -- name: set_aside_trees
@@ -149,7 +149,7 @@ UPDATE foliot.workflows SET id = $4 WHERE project = $3 AND id = $2
   AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
 
 -- name: yield_keys
--- Removes keys of a former job of the new id.
+-- Removes keys of a former job with the new id.
 DELETE FROM foliot.dedupe former WHERE former.project = $3 AND former.job_id = $2 AND EXISTS (
     SELECT 1 FROM foliot.dedupe WHERE dedupe.project = $3 AND dedupe.job_id = $1 AND dedupe.key = former.key);
 
@@ -157,7 +157,7 @@ DELETE FROM foliot.dedupe former WHERE former.project = $3 AND former.job_id = $
 UPDATE foliot.dedupe SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
 -- name: rename_watched
--- The old name stays: an attempt that ends while its job is renamed may look for it.
+-- The old name is kept: an attempt that ends while its job is renamed may read it.
 INSERT INTO foliot.watched (project, job_id) SELECT project, $2 FROM foliot.watched WHERE project = $3 AND job_id = $1
 ON CONFLICT DO NOTHING;
 
@@ -182,21 +182,21 @@ WHERE trees.project = $3 AND trees.job_id = $1 AND runs.root_id = trees.root_id 
 UPDATE foliot.trees SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
 -- name: take_limit
--- Deleting it keeps runs from beginning to wait for it.
+-- Deleting the limit keeps runs from beginning to wait for it.
 DELETE FROM foliot.limits WHERE key = $1 RETURNING capacity;
 
 -- name: rename_holds
 UPDATE foliot.holds SET key = $2 WHERE key = $1;
 
--- -- jobs that are watched
+-- -- watched jobs
 
 -- name: unwatched
 SELECT asked.job_id FROM unnest((SELECT $2::text[])) AS asked (job_id)
 WHERE (SELECT true FROM foliot.watched WHERE watched.job_id = asked.job_id AND watched.project = $1) IS NULL;
 
 -- name: lock_watched
--- Waits for transactions that have read this table: the ends that they write are then seen. Others wait until past ends
--- are kept.
+-- Waits for transactions that have read this table, so that the ends that they write are visible here. Later
+-- transactions wait until past ends are kept.
 LOCK TABLE foliot.watched IN ACCESS EXCLUSIVE MODE;
 
 -- name: watch
@@ -215,13 +215,13 @@ uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, upd
 wake_at, last_scheduled_at, behind_since, ledger_from
 
 -- name: uids_of_ids
--- One index look-up for each id: for all at once and in order, the planner may read all schedules.
+-- One index look-up per id: for all ids together and in order, the planner may scan all schedules.
 SELECT found.uid FROM unnest((SELECT $2::text[])) AS asked (id), LATERAL (
     SELECT uid FROM foliot.schedules
     WHERE schedules.project = $1 AND schedules.id = asked.id AND schedules.deleted_at IS NULL LIMIT 1) AS found
 
 -- name: lock_schedules_by_id
--- With `deleted_at IS NULL` the planner might read the index of all existing schedules instead of a few uids.
+-- With `deleted_at IS NULL` the planner might scan the index of all existing schedules instead of reading a few uids.
 SELECT {schedule_columns} FROM foliot.schedules
 WHERE uid = ANY (ARRAY({uids_of_ids})) AND coalesce(deleted_at, 0) = 0 ORDER BY uid FOR NO KEY UPDATE;
 
@@ -297,7 +297,7 @@ FROM unnest((SELECT $2::text[])) AS asked (id), LATERAL (
     ORDER BY project DESC, id DESC, version DESC LIMIT 1) AS newest;
 
 -- name: add_versions
--- Of two transactions that add the next version, the second finds it taken, and tries the next number.
+-- If two transactions add the next version, the second one finds the number taken, and tries the next one.
 INSERT INTO foliot.workflows (project, created_at, id, version, spec)
 SELECT $1, $2, new.* FROM unnest($3::text[], $4::int[], $5::text[]) AS new (id, version, spec) ORDER BY new.id
 ON CONFLICT (project, id, version) DO NOTHING RETURNING id;
@@ -325,7 +325,7 @@ SELECT id, version, spec, created_at FROM foliot.workflows
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL ORDER BY id, version;
 
 -- name: jobs_under
--- Jobs with the names of these workflows and of their steps. `a.b.c` belongs to the workflow `a.b`, not to `a`.
+-- Jobs with the ids of these workflows and of their steps. `a.b.c` belongs to the workflow `a.b`, not to `a`.
 SELECT jobs.id FROM unnest((SELECT $2::text[])) AS named (id)
 JOIN foliot.jobs ON jobs.project = $1 AND (jobs.id = named.id OR starts_with(jobs.id, named.id || '.'))
 WHERE NOT EXISTS (
@@ -334,7 +334,7 @@ WHERE NOT EXISTS (
       AND (jobs.id = longer.id OR starts_with(jobs.id, longer.id || '.')));
 
 -- name: unstarted_apart
--- Runs that have not started, without children of trees, which go on.
+-- Runs that have not started, except children of trees, which continue.
 SELECT run.id FROM foliot.runs run
 WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[]) AND run.parent_id IS NULL
   AND run.id = ANY (ARRAY(

@@ -7,7 +7,7 @@ SELECT uid, scheduled_for, fire_at, revision FROM foliot.planned WHERE uid = ANY
 ORDER BY uid, scheduled_for;
 
 -- name: pauses_since
--- Pauses that overlap what is not settled yet.
+-- Pauses that overlap unsettled moments.
 SELECT pauses.uid, pauses.since, pauses."until"
 FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS asked (uid, since)
 JOIN foliot.pauses ON pauses.uid = asked.uid AND (pauses."until" IS NULL OR pauses."until" >= asked.since)
@@ -61,8 +61,8 @@ FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::bigint[]), (
 WHERE schedules.uid = new.uid;
 
 -- name: commit_punctual
--- Firings of one tick each whose run starts at once. Raising the version is the fence: an outdated firing updates no
--- row, and all else follows from the updated rows. The rows are given, and so locked, in the order of uids.
+-- Firings of one tick each whose run starts immediately. Raising the version is the fence: an outdated firing updates
+-- no row, and all other rows follow from the updated ones. The rows are given, and so locked, in the order of uids.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 new AS (
     SELECT given.uid, given.run_id, given.key, coalesce(given.version, $19::bigint) AS version,

@@ -1,6 +1,6 @@
 -- name: create_plain_runs
--- As `create_runs`, for plain runs. It fails if one of them exists: ids are new, and looking for each of them first
--- would cost a third more.
+-- As `create_runs`, for plain runs. It fails if one of them exists: ids are new, and a look-up for each of them would
+-- take a third more time.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 new AS MATERIALIZED (
     SELECT given.id, coalesce(given.job_id, $15) AS job_id, coalesce(given.queue, $16) AS queue,
@@ -39,14 +39,14 @@ WHERE id = ANY ((SELECT $1::text[])::text[])
 RETURNING id, attempt;
 
 -- name: take_mark
--- Of two transactions that mark one run, the second waits here for the first.
+-- If two transactions mark the same run, the second one waits here for the first.
 INSERT INTO foliot.dedupe (project, job_id, key, run_id, scope)
 SELECT project, job_id, $2, $3, 'forever' FROM foliot.runs WHERE id = $1
 ON CONFLICT (project, job_id, key) DO NOTHING
 RETURNING run_id;
 
 -- name: substitute
--- In a statement of its own, so that it sees the commit that `take_mark` waited for.
+-- A separate statement, so that it reads the commit that `take_mark` waited for.
 SELECT dedupe.run_id, (SELECT true FROM foliot.runs WHERE runs.id = dedupe.run_id) AS is_kept
 FROM foliot.runs run JOIN foliot.dedupe
     ON dedupe.project = run.project AND dedupe.job_id = run.job_id AND dedupe.key = $2

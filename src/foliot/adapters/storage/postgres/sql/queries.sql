@@ -12,7 +12,7 @@ SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id
 FROM foliot.ticks WHERE uid = $1 ORDER BY uid DESC, scheduled_for DESC LIMIT $2;
 
 -- name: runs_of_steps
--- With the stored status, which is the same for all runs that have not ended.
+-- With the stored status, which is the same for all open runs.
 SELECT known.step, run.status, run.reason, run.error
 FROM (SELECT step, step_run_id FROM foliot.steps WHERE run_id = $1 ORDER BY nth) AS known, LATERAL (
     SELECT status, reason, error FROM foliot.runs WHERE runs.id = known.step_run_id LIMIT 1) AS run;
@@ -23,13 +23,13 @@ FROM foliot.holds waiting WHERE waiting.run_id = ANY ((SELECT $1::text[])::text[
 ORDER BY waiting.run_id, waiting.key;
 
 -- name: limit_holders
--- The first few of each key, in rank order.
+-- The first few holders of each key, in rank order.
 SELECT asked.key, first.run_id FROM unnest((SELECT $1::text[])) AS asked (key), LATERAL (
     SELECT run_id FROM foliot.holds WHERE holds.key = asked.key AND holds.is_admitted
     ORDER BY holds.rank, holds.run_id LIMIT $2) AS first;
 
 -- name: depth
--- Counts runs that have not ended, each kind up to the limit.
+-- Counts open runs, each kind up to the limit.
 SELECT (SELECT count(*) FROM (
             SELECT 1 FROM foliot.leases UNION ALL SELECT 1 FROM foliot.trees WHERE ended_at IS NULL LIMIT $1)
             AS running) AS running,
@@ -48,7 +48,7 @@ SELECT {schedule_columns} FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER 
 -- -- runs and executions
 
 -- name: get_runs
--- A scalar sub-select is looked up for each run; for EXISTS the planner might read the whole table.
+-- A scalar sub-select is looked up for each run; for EXISTS the planner might scan the whole table.
 SELECT run.id, run.job_id,
        CASE WHEN run.status <> 'scheduled' THEN run.status
             WHEN lease.cancel_at IS NOT NULL THEN 'cancelling'
@@ -74,22 +74,22 @@ WHERE run.id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: page_project
 -- All pages have the same parameters. A page begins below an id, or below '~', which is above all ids. In pages of one
--- job or schedule, ANY in the first condition leaves one index that gives the order: with `=` the planner might take
--- the index of all ids, and go through all runs.
+-- job or schedule, ANY in the first condition leaves only one index in the right order: with `=` the planner might use
+-- the index of all ids, and scan all runs.
 SELECT id FROM foliot.runs
 WHERE project = $1 AND id < coalesce($2::text, '~') AND ($6::text IS NULL OR status = $6)
   AND ($4::text IS NULL OR job_id = $4) AND $5::text IS NULL
 ORDER BY id DESC LIMIT $3;
 
 -- name: page_job
--- Any status, or success, which no index has. Successes are mostly near, and retention bounds the others.
+-- Any status, or success, which is in no index. A success is usually found soon, and retention limits the rest.
 SELECT id FROM foliot.runs
 WHERE project = ANY ((SELECT ARRAY[$1])::text[]) AND job_id = $4 AND id < coalesce($2::text, '~')
   AND ($6::text IS NULL OR status = $6) AND $5::text IS NULL
 ORDER BY project DESC, job_id DESC, id DESC LIMIT $3;
 
 -- name: known_uids
--- A schedule that was deleted and created again has several.
+-- A schedule that was deleted and created again has several uids.
 SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NULL
 UNION ALL SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NOT NULL
 
@@ -122,7 +122,7 @@ SELECT found.id FROM ({known_uids}) AS known, LATERAL (
 ORDER BY found.id DESC LIMIT $3;
 
 -- name: page_live
--- Runs that have not ended are found through the small tables of their places.
+-- Open runs are found through the small tables of their places.
 SELECT live.id FROM (
     (SELECT run.id FROM foliot.leases place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 IN ('running', 'cancelling') AND (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
@@ -160,7 +160,7 @@ SELECT live.id FROM (
 ORDER BY live.id DESC LIMIT $3;
 
 -- name: page_parts
--- The runs of one tree are found by its index; the places only of runs that have not ended are looked up.
+-- The runs of one tree are found by its index; places are looked up only for open runs.
 SELECT id FROM foliot.runs run
 WHERE root_id = $7 AND project = $1 AND ($2::text IS NULL OR id < $2)
   AND ($4::text IS NULL OR job_id = $4) AND ($5::text IS NULL OR schedule_id = $5)
@@ -206,7 +206,7 @@ ORDER BY project, job_id, run_id LIMIT $4;
 -- -- the ledger
 
 -- name: ticks
--- Two index look-ups: the row before, if it reaches into the interval, and the rows that begin inside.
+-- Two index look-ups: the row before, if it extends into the interval, and the rows that begin inside.
 SELECT * FROM (
     SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick
     FROM foliot.ticks WHERE uid = $1 AND scheduled_for <= $2 ORDER BY uid DESC, scheduled_for DESC LIMIT 1) AS before
@@ -229,7 +229,7 @@ SELECT {schedule_columns}, deleted_at FROM foliot.schedules
 WHERE project = $1 AND uid > $2 ORDER BY uid LIMIT $3;
 
 -- name: ledgers_of
--- The names occur twice, because existing and deleted schedules have an index each.
+-- The names occur twice, because existing and deleted schedules have separate indexes.
 SELECT {schedule_columns}, deleted_at FROM foliot.schedules
 WHERE uid > $2
   AND ((project = $1 AND id = ANY ((SELECT $4::text[])::text[]) AND deleted_at IS NULL)
@@ -250,7 +250,7 @@ SELECT run_id, token, seq, at, stream, data FROM foliot.log_chunks
 WHERE run_id = $1 ORDER BY run_id DESC, token DESC, seq DESC LIMIT $2;
 
 -- name: log_starts
--- One index look-up for each start, however much it printed.
+-- One index look-up per attempt, whatever the size of its output.
 WITH RECURSIVE starts AS (
     (SELECT token FROM foliot.log_chunks WHERE run_id = $1 ORDER BY run_id, token LIMIT 1)
     UNION ALL
@@ -265,7 +265,7 @@ SELECT token FROM starts WHERE token IS NOT NULL;
 SELECT value FROM foliot.meta WHERE key = 'logs_kept_from';
 
 -- name: events
--- Below the oldest transaction under way no event can appear later.
+-- Below the oldest open transaction no event can appear later.
 SELECT seq, at, kind, items FROM foliot.events
 WHERE seq > $1 AND seq < foliot.event_seq(pg_snapshot_xmin(pg_current_snapshot()), 0) ORDER BY seq LIMIT $2;
 

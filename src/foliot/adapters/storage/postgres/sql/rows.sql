@@ -1,5 +1,5 @@
--- Arrays are unnested through a sub-select, `unnest((SELECT $1::text[]))`: the planner then expects ten rows, however
--- long the array, and looks each one up by its key. If it saw the true length, it might read the whole table instead.
+-- Arrays are unnested through a sub-select, `unnest((SELECT $1::text[]))`: the planner then expects ten rows for an
+-- array of any length, and looks each one up by its key. With the true length it might scan the whole table instead.
 
 -- -- database/transaction.py
 
@@ -20,15 +20,15 @@ SELECT $1, new.* FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6:
 ON CONFLICT (project, job_id, key) DO NOTHING RETURNING run_id;
 
 -- name: lock_keys
--- Of several transactions that want an expired key, the others wait here for the first.
+-- If several transactions want an expired key, the others wait here for the first.
 SELECT dedupe.job_id, dedupe.key FROM foliot.dedupe
 JOIN unnest((SELECT $2::text[]), (SELECT $3::text[])) AS asked (job_id, key)
     ON dedupe.project = $1 AND dedupe.job_id = asked.job_id AND dedupe.key = asked.key
 ORDER BY dedupe.job_id, dedupe.key FOR UPDATE OF dedupe;
 
 -- name: taken_keys
--- Whether the run that has a key still keeps it: for ever, for a time, or until it has ended. In a statement of its
--- own, so that it sees the commit that `lock_keys` waited for.
+-- Whether the run that has a key still keeps it: for ever, for a time, or until it has ended. A separate statement, so
+-- that it reads the commit that `lock_keys` waited for.
 SELECT dedupe.job_id, dedupe.key, dedupe.run_id,
        CASE dedupe.scope
            WHEN 'window' THEN dedupe.expires_at > $4
@@ -47,8 +47,8 @@ FROM unnest((SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELE
 WHERE dedupe.project = $1 AND dedupe.job_id = new.job_id AND dedupe.key = new.key;
 
 -- name: create_runs
--- A value that all runs of a batch have in common is sent once, beside an empty array. With $22 runs that may start now
--- become ready, with the rank of `domain.run.run.rank` ($23 is the value of a step of priority).
+-- A value that all runs of a batch have in common is sent once, beside an empty array. With $22, runs that may start
+-- now become ready, with the rank of `domain.run.run.rank` ($23 is the weight of one priority step).
 WITH stored AS (
     INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at,
                              payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key,
@@ -78,8 +78,8 @@ SELECT id FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
 -- -- place.py
 
 -- name: lock_jobs_of_gated
--- The lock keeps these jobs, and jobs that their gates name, from being renamed. The gate of a child is in its tree's
--- definition.
+-- The lock keeps these jobs, and jobs that their gates name, from being renamed. The gate of a child is in the
+-- definition of its tree.
 SELECT id FROM foliot.jobs
 WHERE (project, id) IN (
     SELECT project, job_id FROM foliot.runs WHERE runs.id = ANY ((SELECT $1::text[])::text[]) AND parent_id IS NULL)
@@ -119,7 +119,7 @@ SELECT key, capacity FROM foliot.limits WHERE key = ANY ((SELECT $1::text[])::te
 -- -- admit.py
 
 -- name: waiting_keys
--- Every key that a run waits for: one index look-up for each key.
+-- Every key that a run waits for: one index look-up per key.
 WITH RECURSIVE waiting AS (
     (SELECT key FROM foliot.holds WHERE NOT is_admitted ORDER BY key LIMIT 1)
     UNION ALL
@@ -226,7 +226,7 @@ RETURNING run_id;
 SELECT run_id FROM foliot.leases WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: request_cancel_of_trees
--- The higher state makes a decision that is under way outdated.
+-- The higher state makes a concurrent decision outdated.
 UPDATE foliot.trees SET cancel_at = $2, state = state + 1
 WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND cancel_at IS NULL AND coalesce(ended_at, 0) = 0 RETURNING run_id;
 
@@ -253,7 +253,7 @@ RETURNING leases.token, leases.run_id, leases.worker_id, leases.attempt, leases.
           (SELECT now FROM clock) AS now;
 
 -- name: saved_endings
--- How these attempts ended, as far as that was saved: the last attempt in the run, earlier ones in records.
+-- How these attempts ended, if that was saved: the last attempt in the run, earlier ones in records.
 SELECT run.id AS run_id, run.token, run.status, run.reason FROM foliot.runs run
 WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.token = ANY ((SELECT $2::bigint[])::bigint[])
 UNION ALL
@@ -281,8 +281,8 @@ WHERE (SELECT true FROM foliot.watched LIMIT 1)
   AND (SELECT true FROM foliot.watched WHERE watched.job_id = saved.job_id AND watched.project = saved.project)
 ON CONFLICT DO NOTHING;
 
--- name: release_places
--- The places of an attempt; the overlap key is kept until the run ends.
+-- name: release_slots
+-- The slots of an attempt; the overlap key is kept until the run ends.
 DELETE FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND NOT starts_with(key, $2)
 RETURNING key;
 

@@ -4,7 +4,7 @@ SELECT id, revision FROM foliot.jobs
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY id FOR SHARE;
 
 -- name: go_on_alone
--- The run goes on without a lease; the worker that claimed it stays recorded.
+-- The run continues without a lease; the worker that claimed it stays recorded.
 UPDATE foliot.runs SET
     token = lease.token, worker_id = lease.worker_id, attempt = lease.attempt, started_at = lease.started_at,
     reason = NULL, error = NULL, exit_code = NULL
@@ -35,7 +35,7 @@ WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.token = ANY ((SELECT $2
 -- -- unsettled, load, steps
 
 -- name: unsettled_trees
--- Trees with notes after $3 (one index look-up for each, however many notes it has) and, if there is room, those past
+-- Trees with notes after $3 (one index look-up per tree, for any number of notes) and, if there is room, trees past
 -- their deadline. Returns at least one row, with the time.
 WITH RECURSIVE clock AS MATERIALIZED (SELECT coalesce($1::bigint, foliot.now_ms()) AS now),
 noted AS (
@@ -79,7 +79,7 @@ FROM unnest((SELECT $1::text[])) AS asked (run_id), LATERAL (
 ORDER BY asked.run_id, note.run_id;
 
 -- name: states_of_trees
--- OFFSET 0 keeps the planner from joining: for some large trees it might read all steps of all trees.
+-- OFFSET 0 prevents a join: for some large trees the planner might scan all steps of all trees.
 SELECT asked.run_id, own.step, own.waiting, own.blockers, own.result, own.step_run_id, own.reason
 FROM unnest((SELECT $1::text[])) AS asked (run_id), LATERAL (
     SELECT step, waiting, blockers, result, step_run_id, reason, nth FROM foliot.steps
@@ -103,8 +103,8 @@ SELECT workflow_id, step FROM foliot.paused_steps
 WHERE project = $1 AND workflow_id = ANY ((SELECT $2::text[])::text[]);
 
 -- name: busy_jobs
--- Jobs with a run that takes a place of the job's limit or waits for one, or that is due, or begun and to be tried
--- again (see `sights`).
+-- Jobs with a run that takes a slot of the job's limit or waits for one, or that is due, or has begun and will be
+-- retried (see `dependency_states`).
 SELECT asked.job_id FROM unnest((SELECT $2::text[]), (SELECT $3::text[])) AS asked (job_id, key)
 WHERE (SELECT true FROM foliot.holds WHERE holds.key = asked.key LIMIT 1)
    OR (SELECT bool_or(newest.finished_at IS NULL

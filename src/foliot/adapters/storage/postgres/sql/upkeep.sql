@@ -22,8 +22,8 @@ ORDER BY id LIMIT $3;
 
 -- name: surplus_runs
 -- The next few jobs, and their ended runs beyond the newest, without children. A job without surplus is returned with
--- no run: so many rows as runs and jobs are allowed have at least so many runs, or else all. Rows are read only of jobs
--- that have more runs than are kept, which the index shows.
+-- one row without a run. So the limit on rows (runs plus jobs) returns the allowed number of runs, or all of them. Rows
+-- are read only of jobs that have more runs than are kept, which the index shows.
 SELECT job.job_id, surplus.id
 FROM (WITH RECURSIVE listed AS (
           (SELECT project, job_id, 1 AS nth FROM foliot.runs WHERE project = $1 AND job_id > $2
@@ -115,7 +115,7 @@ DELETE FROM foliot.endings WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 DELETE FROM foliot.decisions WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: delete_runs_keys
--- A key with a window is kept for its time, even if its run is removed before.
+-- A key with a window is kept until the window ends, even if its run is removed before.
 DELETE FROM foliot.dedupe WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND scope <> 'window' RETURNING run_id;
 
 -- name: next_ledgers
@@ -176,7 +176,7 @@ INSERT INTO foliot.meta (key, value) VALUES ('logs_kept_from', $1::bigint::text)
 ON CONFLICT (key) DO UPDATE SET value = greatest(meta.value::bigint, excluded.value::bigint)::text;
 
 -- name: prune_events
--- Reads only the oldest: numbers and times rise together.
+-- Reads only the oldest rows: numbers and times increase together.
 DELETE FROM foliot.events WHERE seq = ANY (ARRAY(
     SELECT oldest.seq FROM (SELECT seq, at FROM foliot.events ORDER BY seq LIMIT $2) AS oldest WHERE oldest.at < $1))
 RETURNING 1;
@@ -194,11 +194,11 @@ SELECT value FROM foliot.meta WHERE key = 'min_code';
 -- -- expired workers
 
 -- name: mark_expired
--- A worker that has expired stays so, even if the clock is set back.
+-- A worker that has expired stays expired, even if the clock is set back.
 UPDATE foliot.workers SET expires_at = 0 WHERE expires_at <= $1 AND expires_at <> 0;
 
 -- name: expired_leases
--- A lease without a stored worker counts as one of an expired worker.
+-- A lease without a stored worker counts as expired.
 SELECT run_id, worker_id, token, attempt FROM foliot.leases lease
 WHERE NOT EXISTS (SELECT 1 FROM foliot.workers WHERE workers.id = lease.worker_id AND workers.expires_at > $1)
 ORDER BY lease.token LIMIT $2;

@@ -25,7 +25,7 @@ living AS MATERIALIZED (
 )
 
 -- name: grant_leases
--- The number of the attempt is 0 where the row has an impossible count (`row_types.Tries`).
+-- The number of the attempt is 0 if the row has a count out of range (`row_types.Tries`).
 granted AS MATERIALIZED (
     SELECT run.id AS run_id, nextval('foliot.lease_token') AS token, $1::text AS worker_id, run.job_id,
            job.revision,
@@ -53,7 +53,7 @@ noted AS (
 )
 
 -- name: claim_runs
--- One queue: from the front of the index, or after a place in it; locked rows are skipped.
+-- One queue: from the front of the index, or after a position in it; locked rows are skipped.
 -- ARRAY(...) is evaluated once: as a plain IN (... LIMIT n) the planner may run it again and claim more than n.
 WITH {living_worker},
 picked AS (
@@ -85,7 +85,7 @@ picked AS (
 SELECT * FROM granted;
 
 -- name: claim_named_runs
--- Only named runs, as far as they are ready.
+-- Only named runs that are ready.
 WITH {living_worker},
 picked AS (
     DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
@@ -102,7 +102,7 @@ SELECT * FROM granted;
 
 -- name: success_leases
 -- The fence of plain successes of one worker. A token is granted once, so two sets are as exact as pairs. IS TRUE keeps
--- the planner from joining the tokens: it puts them into a hashed set, while ANY would compare each with all.
+-- the planner from joining the tokens: it puts them into a hashed set, while ANY would compare each with all of them.
 DELETE FROM foliot.leases
 WHERE run_id = ANY ((SELECT $5::text[])::text[]) AND worker_id = $1
   AND (token IN (SELECT unnest((SELECT $4::bigint[])))) IS TRUE
@@ -141,7 +141,7 @@ noted AS ({successes_noted})
 SELECT ARRAY(SELECT token FROM ended), '{}'::text[], false;
 
 -- name: end_successes
--- Returns one row: the tokens that were current, the limits with free places, and whether there are notes. The event is
+-- Returns one row: the tokens that were current, the limits with free slots, and whether there are notes. The event is
 -- that of `event_items.ended`.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 ended AS ({success_leases} RETURNING token, run_id, attempt, started_at, is_bare),
@@ -159,7 +159,7 @@ noted AS ({successes_noted})
 SELECT ARRAY(SELECT token FROM ended), ARRAY(SELECT DISTINCT key FROM released), EXISTS (SELECT FROM added_notes);
 
 -- name: exchange_runs
--- Saves plain successes of bare runs and claims the next runs of one queue, in one statement and so in one commit.
+-- Saves plain successes of bare runs and claims the next runs of one queue, in one statement and therefore one commit.
 -- Returns at least one row; its last column is the number of successes that were saved.
 WITH {living_worker},
 ended AS ({success_leases} AND is_bare RETURNING token, run_id, attempt, started_at),

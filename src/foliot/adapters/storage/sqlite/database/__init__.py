@@ -1,1 +1,1 @@
-"""One SQLite file: connections, transactions, reads and wake-ups. Knows nothing of jobs and runs."""
+"""One SQLite file: connections, transactions, reads and wake-ups. Independent of jobs and runs."""

@@ -1,7 +1,7 @@
 """Wakes waiting loops, in this process and in others that have the same file open.
 
 Each process binds a datagram socket in `<database>.bell/`; ringing sends one datagram to every other socket there. A
-lost datagram costs only time: a waiting loop also polls now and then.
+lost datagram only causes a delay: a waiting loop also polls now and then.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class Bell(Protocol):
     def signal(self, topic: Topic) -> asyncio.Event: ...
 
     def ring_here(self, topics: Collection[Topic]) -> None:
-        """Wake the waiting loops of this process. Called in the loop."""
+        """Wake the waiting loops of this process. Called in the event loop."""
         ...
 
     def ring_others(self, topics: Collection[Topic]) -> None:
@@ -33,7 +33,7 @@ class Bell(Protocol):
         ...
 
     @property
-    def has_company(self) -> bool:
+    def has_peers(self) -> bool:
         """Whether another process has the file open."""
         ...
 
@@ -53,7 +53,7 @@ class _Events:
 
 
 class LocalBell(_Events):
-    """For storages without threads: all of them live in one process and are rung directly, in order."""
+    """For storages without threads: all of them are in one process and are rung directly, in order."""
 
     _rooms: Final[dict[Path, list["LocalBell"]]] = {}
 
@@ -63,7 +63,7 @@ class LocalBell(_Events):
         self._rooms.setdefault(self._path, []).append(self)
 
     @property
-    def has_company(self) -> bool:
+    def has_peers(self) -> bool:
         return len(self._rooms[self._path]) > 1
 
     def ring_others(self, topics: Collection[Topic]) -> None:
@@ -80,7 +80,7 @@ class LocalBell(_Events):
 
 
 class SocketBell(_Events):
-    """For storages of many processes."""
+    """For storages of several processes."""
 
     def __init__(self, path: Path, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
@@ -92,29 +92,29 @@ class SocketBell(_Events):
         self._has_company = False
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
-        with suppress(OSError):  # without a socket there is no bell, only polling
+        with suppress(OSError):  # without a socket, other processes poll
             self._bind()
 
     def _bind(self) -> None:
         self._directory.mkdir(mode=0o700, exist_ok=True)
         if len(os.fsencode(self._directory)) + len(self._name) >= _LONGEST_ADDRESS:
-            # The address of a Unix socket has 108 bytes; through an open directory every path is short.
+            # The address of a Unix socket has at most 108 bytes; relative to an open directory every path is short.
             self._handle = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._socket.bind(self._address(self._name))
-        self._loop.add_reader(self._socket, self._hear)
-        self._send_all(b"")  # so that the sockets of processes that died do not count as company
+        self._loop.add_reader(self._socket, self._receive)
+        self._send_all(b"")  # removes the sockets of dead processes, so that they do not count as peers
 
     def _address(self, name: str) -> str:
         return str(self._directory / name) if self._handle is None else f"/proc/self/fd/{self._handle}/{name}"
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         with suppress(BlockingIOError):
             while True:
                 words = self._socket.recv(256).split()
                 self.ring_here([_TOPICS[word] for word in words if word in _TOPICS])
 
     @property
-    def has_company(self) -> bool:
+    def has_peers(self) -> bool:
         if time.monotonic() - self._looked_at > _LOOK_EVERY:
             self._others()
         return self._has_company
@@ -140,11 +140,11 @@ class SocketBell(_Events):
         try:
             self._socket.sendto(message, self._address(name))
         except ConnectionRefusedError:
-            # Its process died without cleaning up.
+            # The process died without removing its socket.
             with suppress(OSError):
                 (self._directory / name).unlink()
         except OSError:
-            # Gone, or so many rings wait there that one more changes nothing.
+            # The socket was removed, or its buffer is full, and then another datagram is not needed.
             pass
 
     def close(self) -> None:

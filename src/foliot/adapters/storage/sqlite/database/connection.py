@@ -1,8 +1,8 @@
 """Connections to a database file, closed before the process forks and opened again after it.
 
-SQLite keeps one account of its locks for all connections of a process. A child inherits that account without the locks:
-a connection that it opens itself would believe to hold them, and lose the log it writes to when its parent closes the
-file. So before a fork every connection is closed when its user has finished; the next user opens it again.
+SQLite keeps one table of its locks for all connections of a process. A child inherits that table without the locks: a
+connection that it opens itself would assume to hold them, and lose the log it writes to when its parent closes the
+file. So before a fork every connection is closed as soon as its user has finished; the next user opens it again.
 """
 
 import os
@@ -22,11 +22,11 @@ from foliot.errors import StorageUnavailable
 
 STATEMENTS_KEPT: Final = 256
 _MAX_WAITS: Final = 1_000
-"""How often a lock is asked for before giving up: about five seconds."""
+"""How often a lock is requested before giving up: about five seconds."""
 _NAP: Final = 0.0005
 _LONGEST_NAP: Final = 0.005
 _CHECKPOINT: Final = 4_000
-"""After how many pages (16 MB) the log is copied into the file, so that a burst is not interrupted again and again."""
+"""Pages (16 MB) after which the log is copied into the file. The default would interrupt bursts of writes too often."""
 
 Connect = Callable[[], apsw.Connection]
 
@@ -46,10 +46,10 @@ def connect(path: Path, *, synchronous: str, cache_kib: int) -> apsw.Connection:
 
 
 def wait_for_lock(asked: int) -> bool:
-    """Ask again soon: SQLite's own waiting grows to 100 ms, while the lock is free for 1 ms between two commits."""
+    """Sleep briefly before the next request: SQLite's own wait grows to 100 ms, but the lock is free for only 1 ms."""
     if asked > _MAX_WAITS:
         return False
-    jitter = random.random()  # noqa: S311  (spreads processes that wait for one lock; no secret)
+    jitter = random.random()  # noqa: S311 - spreads processes that wait for one lock, no security
     time.sleep(min(_NAP * (1 + asked / 10), _LONGEST_NAP) * (0.5 + jitter))
     return True
 
@@ -58,7 +58,7 @@ class Connection:
     """A connection for one thread at a time: `with connection as handle`."""
 
     def __init__(self, connect: Connect, *, again: Connect | None = None) -> None:
-        """`again` connects after a fork, where that differs from the first time."""
+        """`again` connects after a fork, if that differs from the first time."""
         self._connect = connect
         self._again = again or connect
         self._handle: apsw.Connection | None = None
@@ -67,7 +67,7 @@ class Connection:
 
     @classmethod
     def open(cls, connect: Connect, *, again: Connect) -> Self:
-        """A connection that is open already."""
+        """Return a connection that is already open."""
         connection = cls(connect, again=again)
         with connection:
             return connection
@@ -115,7 +115,7 @@ def _refuse() -> apsw.Connection:
 
 
 class _Fork:
-    """A fork under way in one thread. No other thread can use a connection until it has ended."""
+    """A fork in progress in one thread. Other threads cannot use a connection until it has ended."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -124,7 +124,7 @@ class _Fork:
         self._suspended: list[Connection] = []
 
     def include(self, connection: Connection) -> None:
-        """Waits while a fork is under way: a connection is created before it or after it."""
+        """Register a connection. Waits during a fork: a connection is created before it or after it."""
         with self._turn:
             self._connections.add(connection)
 

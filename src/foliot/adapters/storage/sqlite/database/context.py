@@ -1,11 +1,11 @@
-"""What every group of verbs needs to reach the database."""
+"""What every port of the storage needs to reach the database."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
 
 from foliot.adapters.storage.sqlite.database.group_commit import Work
-from foliot.adapters.storage.sqlite.database.reader import Look, Reader
+from foliot.adapters.storage.sqlite.database.reader import Reader, ReadFunction
 from foliot.adapters.storage.sqlite.database.session import Row, Values
 from foliot.adapters.storage.sqlite.database.writer import Writer
 from foliot.domain.instant import Instant
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class LogFile:
-    """The file of what jobs print. It is opened when it is first used."""
+    """The file with the output of jobs. It is opened on first use."""
 
     def __init__(self, open_file: Callable[[], Awaitable[tuple[Writer, Reader]]]) -> None:
         self._open_file = open_file
@@ -27,16 +27,16 @@ class LogFile:
         writer, _ = await self._open()
         return await writer.submit(name, work)
 
-    async def read(self, look: Look[T], *, missing: T) -> T:
-        """Read from one snapshot; `missing` is the answer if there is no file and this process creates none."""
+    async def read(self, query: ReadFunction[T], *, missing: T) -> T:
+        """Read from one snapshot. Returns `missing` if there is no file and this process does not create one."""
         try:
             _, reader = await self._open()
         except StorageMissing:
             return missing
-        return await reader.read(look)
+        return await reader.read(query)
 
     async def rows(self, sql: str, values: Values) -> list[Row]:
-        """The rows of one query; none, if there is no file and this process creates none."""
+        """Return the rows of one query; no rows if there is no file and this process does not create one."""
         nothing: list[Row] = []
         return await self.read(lambda session: session.rows(sql, values), missing=nothing)
 
@@ -54,7 +54,7 @@ class LogFile:
 
 
 class Context(NamedTuple):
-    """The writer for verbs that change something, the reader for those that only look."""
+    """The writer for calls that change something, the reader for all others."""
 
     writer: Writer
     reader: Reader
@@ -66,14 +66,14 @@ class Context(NamedTuple):
         return self.clock.now() if at is None else at
 
     async def close(self) -> None:
-        """Save what waits and close both files."""
+        """Save pending writes and close both files."""
         await self.logs.close()
         await self.reader.close()
         await self.writer.close()
 
 
 class Part:
-    """A group of verbs."""
+    """The base of a class that fills one port."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

@@ -1,4 +1,4 @@
-"""Translates errors of SQLite into those of `foliot.errors`: no type of the driver leaves this package."""
+"""Translates errors of SQLite into errors of `foliot.errors`: no type of the driver leaves this package."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,10 +11,10 @@ import apsw
 from foliot.errors import StorageCorrupt, StorageError, StorageUnavailable
 
 UNSTORABLE: Final = (apsw.ConstraintError, OverflowError, UnicodeEncodeError)
-"""What is wrong with one item of a batch, and not with the database."""
+"""Errors of one item of a batch, not of the database."""
 _DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _ROOM: Final = 64 << 10
-"""Bytes below which a disk has no room for anything."""
+"""Bytes. A disk with less free space counts as full."""
 _HINTS: Final[tuple[tuple[type[apsw.Error], str, str], ...]] = (
     (apsw.BusyError, "is locked by another process", "Find it with: fuser. A backup tool may hold the file."),
     (apsw.LockedError, "is locked by another process", "Find it with: fuser. A backup tool may hold the file."),
@@ -29,10 +29,10 @@ _HINTS: Final[tuple[tuple[type[apsw.Error], str, str], ...]] = (
 
 
 def translate(error: apsw.Error, path: Path) -> StorageError:
-    """The error that says what happened to the database at `path`, and what to do."""
+    """Return the error that describes what happened to the database at `path`, with a hint."""
     if isinstance(error, _DAMAGED):
         return damaged(path, error)
-    # The index of the write-ahead log cannot be made on a full disk, and SQLite calls that an I/O error.
+    # On a full disk the index of the write-ahead log cannot be created, which SQLite reports as an I/O error.
     is_full = isinstance(error, apsw.IOError) and _is_full(path.parent)
     for kind, fact, hint in _HINTS:
         if isinstance(error, kind) or (is_full and kind is apsw.FullError):

@@ -1,9 +1,9 @@
-"""Several operations in one transaction.
+"""Commits several operations in one transaction.
 
-An operation that fails is undone alone, the others are saved. When the transaction itself was lost (disk full, I/O
-error), each operation is tried again in a transaction of its own: operations can be repeated.
+An operation that fails is rolled back alone; the others are saved. If the transaction itself fails (disk full, I/O
+error), each operation is tried again in its own transaction: operations can be repeated.
 
-Nothing is committed into a file that was deleted or replaced: no process would ever read it.
+Nothing is committed to a file that was deleted or replaced, because no process would ever read it.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ class Transaction(Session):
         return self.clock.now() if at is None else at
 
     def note(self, now: Instant, kind: EventKind, items: Items) -> None:
-        """Write an event: one row for the whole batch, or none if there are no items."""
+        """Save an event: one row for the whole batch, or no row if there are no items."""
         if items:
             self.run(SQL["add_events"], (now, kind.value, encode(items)))
 
@@ -65,7 +65,7 @@ Work = Callable[[Transaction], T]
 
 @dataclass(slots=True)
 class Bulk(Generic[Item, Answer]):
-    """Work over items with one answer each. Work of several callers, if alike, is done at once."""
+    """Work on items with one answer each. Equal work of several callers is executed together."""
 
     do: Callable[[Transaction, Sequence[Item]], list[Answer]]
     items: Sequence[Item]
@@ -93,14 +93,14 @@ class Outcome(Struct, frozen=True):
     rings: frozenset[Topic] | set[Topic] = frozenset()
 
 
-class _Lost(Exception):
-    """The transaction was rolled back, with what other operations had done in it."""
+class _RolledBack(Exception):
+    """The transaction was rolled back, including what other operations did in it."""
 
 
 class FileIdentity:
-    """Whether the file that this process has open is still the file at its path, as at the first check.
+    """Checks that the open file is still the file at its path, as at the first check.
 
-    A deleted file could be written to for as long as it is open.
+    A deleted file can be written to for as long as it is open.
     """
 
     def __init__(self, path: Path) -> None:
@@ -114,7 +114,7 @@ class FileIdentity:
         except FileNotFoundError:
             raise _gone(self._path, "was deleted") from None
         except OSError:
-            return  # the directory cannot be read: that says nothing about the file
+            return  # the directory cannot be read, which means nothing for the file
         identity = state.st_dev, state.st_ino
         self._identity = self._identity or identity
         if identity != self._identity:
@@ -124,35 +124,35 @@ class FileIdentity:
 def _gone(path: Path, what: str) -> StorageGone:
     return StorageGone(
         f"the database {path} {what} while it was in use",
-        hint="Stop all processes that use it, put the file that they shall use in its place, and start them again.",
+        hint="Stop all processes that use it, restore the file at this path, and start them again.",
     )
 
 
 @dataclass(slots=True)
 class GroupCommit:
-    """Runs operations in transactions. Knows nothing of threads."""
+    """Executes operations in transactions. Independent of threads."""
 
     connection: Connection
     path: Path
     clock: Clock
     fault_point: FaultPoint
     handle: apsw.Connection = field(init=False)
-    """That of the transaction under way."""
+    """The handle of the current transaction."""
     file_identity: FileIdentity = field(init=False)
 
     def __post_init__(self) -> None:
         self.file_identity = FileIdentity(self.path)
 
     def commit(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
-        """Save what can be saved. Every operation gets its outcome, errors are those of `foliot.errors`."""
+        """Save what can be saved. Every operation gets an outcome; errors are those of `foliot.errors`."""
         try:
             with self.connection as self.handle:
                 outcomes = self._together(operations)
-        except (_Lost, apsw.Error) as lost:
+        except (_RolledBack, apsw.Error) as lost:
             if len(operations) > 1:
                 return [outcome for operation in operations for outcome in self.commit([operation])]
             outcomes = [Outcome(operations[0], error=lost.__cause__ or lost)]
-        except BaseException as fault:  # a fault point raised: whether it was saved is not known
+        except BaseException as fault:  # raised by a fault point: it is not known whether the transaction was saved
             outcomes = [Outcome(operation, error=fault) for operation in operations]
         return [outcome if outcome.error is None else self._translated(outcome) for outcome in outcomes]
 
@@ -161,13 +161,13 @@ class GroupCommit:
         try:
             outcomes = self._attempt_all(operations)
             names = sorted({operation.name for operation in operations})
-            self._reach(names, "before_commit")
+            self._reach_fault_points(names, "before_commit")
             self.file_identity.check()
             self.handle.execute("COMMIT" if any(o.error is None for o in outcomes) else "ROLLBACK")
         except BaseException:
             self._roll_back()
             raise
-        self._reach(names, "after_commit")
+        self._reach_fault_points(names, "after_commit")
         return outcomes
 
     def _begin(self) -> None:
@@ -177,7 +177,7 @@ class GroupCommit:
             except apsw.BusyError:
                 if tried == _MAX_TRIES:
                     raise
-                time.sleep(random.random() * 0.01 * tried)  # noqa: S311  (jitter, no secret)
+                time.sleep(random.random() * 0.01 * tried)  # noqa: S311 - jitter, no security
             else:
                 return
 
@@ -188,7 +188,7 @@ class GroupCommit:
         return [outcome for group in groups for outcome in self._attempt_group(group)]
 
     def _attempt_group(self, group: Sequence[Operation[Any]]) -> list[Outcome]:
-        """Do the work of a whole group at once, or, if that fails, one operation after the other."""
+        """Execute the work of a group together or, if that fails, one operation after the other."""
         if len(group) > 1:
             joined = self._attempt(_joined(group), is_alone=False)
             if joined.error is None:
@@ -205,7 +205,7 @@ class GroupCommit:
                     result = operation.work(transaction)
         except Exception as error:
             if not self.handle.in_transaction:
-                raise _Lost from error
+                raise _RolledBack from error
             return Outcome(operation, error=error)
         return Outcome(operation, result, rings=transaction.rings)
 
@@ -213,7 +213,7 @@ class GroupCommit:
         if self.handle.in_transaction:
             self.handle.execute("ROLLBACK")
 
-    def _reach(self, names: Iterable[str], point: str) -> None:
+    def _reach_fault_points(self, names: Iterable[str], point: str) -> None:
         for name in names:
             self.fault_point(f"{name}.{point}")
 
@@ -241,7 +241,7 @@ def _joined(group: Sequence[Operation[Any]]) -> Operation[Any]:
 
 
 def _split(joined: Outcome, group: Sequence[Operation[Any]]) -> list[Outcome]:
-    """Give each operation the answers to its own items."""
+    """Return the outcome of each operation, with the answers for its own items."""
     answers = iter(joined.result)
     return [
         Outcome(operation, list(islice(answers, len(operation.work.items))), rings=joined.rings)

@@ -1,4 +1,4 @@
-"""Reads on connections of their own: a long read neither waits for the writer nor blocks it."""
+"""Reads on separate connections: a long read neither waits for the writer nor blocks it."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from foliot.adapters.storage.sqlite.database.session import Row, Session, Values
 from foliot.errors import Unstorable
 
 T = TypeVar("T")
-Look = Callable[[Session], T]
+ReadFunction = Callable[[Session], T]
 
 _THREADS: Final = 2
 _CACHE_KIB: Final = 2_048
@@ -31,15 +31,15 @@ class Reader:
         self._connections: list[Connection] = []
         self._here = self._new_connection()
 
-    async def read(self, look: Look[T]) -> T:
-        """Call `look` with a session; all its reads see one snapshot."""
+    async def read(self, query: ReadFunction[T]) -> T:
+        """Call `query` with a session; all its reads use one snapshot."""
         if self._threads is None:
             await asyncio.sleep(0)
-            return self._look(self._here, look)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._look_in_thread, look)
+            return self._read(self._here, query)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._read_in_thread, query)
 
     def peek(self, sql: str, values: Values = ()) -> Row | None:
-        """One row by one step into an index, in the caller's thread: faster than a hop to another one."""
+        """Return one row by one index look-up, in the caller's thread: faster than switching threads."""
         try:
             with self._here as handle:
                 return Session(handle).row(sql, values)
@@ -54,20 +54,20 @@ class Reader:
         for connection in self._connections:
             connection.close()
 
-    def _look_in_thread(self, look: Look[T]) -> T:
+    def _read_in_thread(self, query: ReadFunction[T]) -> T:
         try:
             connection = self._idle.get_nowait()
         except Empty:
             connection = self._new_connection()
         try:
-            return self._look(connection, look)
+            return self._read(connection, query)
         finally:
             self._idle.put(connection)
 
-    def _look(self, connection: Connection, look: Look[T]) -> T:
+    def _read(self, connection: Connection, query: ReadFunction[T]) -> T:
         try:
             with translated(self._path), connection as handle, Session(handle).snapshot() as session:
-                return look(session)
+                return query(session)
         except UnicodeEncodeError as error:
             raise Unstorable(error) from error
 

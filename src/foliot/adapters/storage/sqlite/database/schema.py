@@ -1,7 +1,8 @@
-"""Opens a file if it is a Foliot database of a version that is known, and migrates it to the newest version.
+"""Opens a Foliot database of a known version, and migrates it to the newest version.
 
-A file is recognised by its application id; its schema version is SQLite's `user_version`. Migrations are numbered
-scripts. All that are missing are applied in one immediate transaction, so two processes that start at once do it once.
+A file is recognized by its application id; its schema version is SQLite's `user_version`. Migrations are numbered
+scripts. All missing ones are applied in one immediate transaction, so two processes that start together apply them
+once.
 """
 
 import os
@@ -29,9 +30,9 @@ _WAL_LEFTOVER: Final = 64 * 1024 * 1024
 def open_file(
     path: Path, migrations: Mapping[int, str], *, synchronous: str, cache_kib: int, create: bool = True
 ) -> apsw.Connection:
-    """A connection to the database at `path`, created or migrated if need be.
+    """Return a connection to the database at `path`, which is created or migrated if necessary.
 
-    Without `create`, a file that would have to be created or migrated is refused and left as it is.
+    Without `create`, a file that would have to be created or migrated is refused and left unchanged.
     """
     with translated(path):
         if create:
@@ -55,7 +56,7 @@ def open_file(
 
 
 def open_any_version(path: Path) -> apsw.Connection:
-    """A connection to a Foliot database of any version. Does not change the file or read its tables."""
+    """Return a connection to a Foliot database of any version. Does not change the file or read its tables."""
     with translated(path):
         _check_names(path)
         connection = connect(path, synchronous="FULL", cache_kib=_SMALL_CACHE_KIB)
@@ -74,7 +75,7 @@ def _closed_on_error(connection: apsw.Connection) -> Iterator[None]:
 
 
 def _create_file(path: Path) -> None:
-    """SQLite gives a new file the rights that the umask leaves; jobs and their output are private."""
+    """Create a private file: SQLite would use the umask, but jobs and their output are private."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise StorageUnavailable(f"{path} is a directory", hint="Name a file inside it.")
@@ -82,38 +83,38 @@ def _create_file(path: Path) -> None:
 
 
 def _check_names(path: Path) -> None:
-    """Refuse one of several names of a file, unless it is the one in use.
+    """Refuse a file with several hard links, unless this link is the one in use.
 
-    What was written last is in a log that is named after the file. Under another name it would not be found, and a
-    second log would be made: the two would ruin the file.
+    The latest writes are in a write-ahead log that is named after the file. Opened by another link, the log would not
+    be found, and a second one would be created: the two would corrupt the file.
     """
     if path.stat().st_nlink > 1 and not Path(f"{path}-wal").exists():
         raise StorageUnavailable(
-            f"the database {path} has a second name, which would ruin it",
+            f"the database {path} has a second hard link, which would corrupt it",
             hint="Stop all processes, remove one of the two (find them with: find DIRECTORY -samefile FILE), and make "
             "it a symbolic link, with: ln -s. Copies are made with: foliot backup",
         )
 
 
 def _unserved(path: Path) -> StorageUnavailable:
-    # Opened as immutable it could be read. But another process may begin to write meanwhile, and then the answer
+    # Opened as immutable, the file could be read. But another process may begin to write meanwhile, and then the result
     # would be wrong.
     return StorageUnavailable(
-        f"the database {path} cannot be looked at by a user who may not write it, unless a server is running",
-        hint="SQLite has to write beside the file. Look while a server runs, as a user who may write to file and "
-        "directory, or at a copy of your own.",
+        f"the database {path} cannot be read by a user without the right to write it, unless a server is running",
+        hint="SQLite has to write beside the file. Read it while a server runs, or as a user who may write to the file "
+        "and its directory, or copy the file.",
     )
 
 
 def _check_owner(connection: apsw.Connection, path: Path) -> None:
-    # Tables and id of a new file appear at once. Read in this order, tables without the id are another program's, also
-    # while another process creates the file.
+    # Tables and id of a new file are created in one transaction. Read in this order, tables without the id belong to
+    # another program, even while another process creates the file.
     has_tables = _has_tables(connection)
     owner = connection.pragma("application_id")
     if owner == APPLICATION_ID or (owner == 0 and not has_tables):
         return
     raise StorageCorrupt(
-        f"{path} is a SQLite database of another program", hint="Name a new file; this one was left as it is."
+        f"{path} is a SQLite database of another program", hint="Name a new file. This one was not changed."
     )
 
 
@@ -140,8 +141,8 @@ def _keep_log_ahead(connection: apsw.Connection, path: Path) -> None:
 
 
 def _changed_mode(connection: apsw.Connection) -> str:
-    """When several processes create one file at once, one changes its mode. The others get a busy error at once: SQLite
-    does not call the busy handler here."""
+    """Change the journal mode. If several processes create one file, one of them changes its mode, and the others get a
+    busy error immediately: SQLite does not call the busy handler here."""
     asked = 0
     while True:
         try:
@@ -158,7 +159,7 @@ def _migrate(connection: apsw.Connection, path: Path, migrations: Mapping[int, s
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Read again under the lock: another process may have been faster.
+        # Read again under the lock: another process may have migrated meanwhile.
         found = _version(connection, newest)
         if found == 0:
             _check_owner(connection, path)

@@ -1,4 +1,4 @@
-"""How verbs use a connection: statements in, rows out."""
+"""Executes statements on a connection, and returns rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ Values = Sequence[Any] | Mapping[str, Any]
 SQL: Final = load_statements(Path(__file__).parent.parent / "sql")
 """Every statement of this package by its name."""
 _PAIR: Final = "iif(typeof(?) = 'text', NULL, ?), iif(typeof(?) = 'text', CAST(? AS BLOB), NULL)"
-"""A value that is no text, and the bytes of one that is."""
+"""A value that is not text, and the bytes of a value that is."""
 
 
 class Session:
@@ -25,28 +25,28 @@ class Session:
         self._connection = connection
 
     def rows(self, sql: str, values: Values = ()) -> list[Row]:
-        """All rows, also those with text that is not UTF-8."""
+        """Return all rows, including those with text that is not UTF-8."""
         try:
             return self._connection.execute(sql, values).fetchall()
         except UnicodeDecodeError:
             return self._escaped_rows(sql, values)
 
     def row(self, sql: str, values: Values = ()) -> Row | None:
-        """The first row, if there is one."""
+        """Return the first row, or None."""
         found = self.rows(sql, values)
         return found[0] if found else None
 
     def value(self, sql: str, values: Values = ()) -> Any:
-        """The first column of the first row, or None."""
+        """Return the first column of the first row, or None."""
         found = self.rows(sql, values)
         return found[0][0] if found else None
 
     def column(self, sql: str, values: Values = ()) -> list[Any]:
-        """The first column of all rows."""
+        """Return the first column of all rows."""
         return [row[0] for row in self.rows(sql, values)]
 
     def grouped(self, sql: str, values: Values = ()) -> dict[Any, list[Row]]:
-        """The rows by their first column, without it."""
+        """Return the rows by their first column, without it."""
         found: dict[Any, list[Row]] = {}
         for key, *rest in self.rows(sql, values):
             found.setdefault(key, []).append(tuple(rest))
@@ -65,7 +65,7 @@ class Session:
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Undo everything that was done inside if it raises."""
+        """Roll back everything done inside if it raises."""
         self._connection.execute("SAVEPOINT part")
         try:
             yield
@@ -77,7 +77,7 @@ class Session:
 
     @contextmanager
     def snapshot(self) -> Iterator["Session"]:
-        """All reads inside see one state of the database."""
+        """Read everything inside from one state of the database."""
         self._connection.execute("BEGIN")
         try:
             yield self
@@ -86,16 +86,16 @@ class Session:
                 self._connection.execute("ROLLBACK")
 
     def _escaped_rows(self, sql: str, values: Values) -> list[Row]:
-        r"""The rows of a query, with bytes that are no text written out (`\xff`).
+        r"""Return the rows of a query, with bytes that are not text escaped (`\xff`).
 
-        SQLite stores any bytes as text, and the driver cannot read a row with such text. So the database is asked again
-        for the bytes. A document with an escaped byte cannot be decoded, and is reported like any unreadable one.
+        SQLite stores any bytes as text, and the driver cannot read a row with such text. The bytes are selected
+        instead. A document with an escaped byte cannot be decoded, and is reported like any unreadable one.
         """
         cursor = self._connection.execute(sql, values)
         names = [f"c{number}" for number, _ in enumerate(cursor.get_description())]
         cursor.close()
         pairs = ", ".join(_PAIR.replace("?", name) for name in names)
-        # The names are ours, and the statement is that of a .sql file.
+        # The names are generated above, and the statement is from a .sql file.
         asked = f"WITH given ({', '.join(names)}) AS (\n{sql}\n) SELECT {pairs} FROM given"  # noqa: S608
         return [
             tuple(

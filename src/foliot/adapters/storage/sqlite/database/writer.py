@@ -1,8 +1,8 @@
-"""The one writer of a process: all operations that wait are saved in one transaction.
+"""The writer of a process: all pending operations are saved in one transaction.
 
     verbs --submit--> [ waiting ] --take all--> BEGIN IMMEDIATE, op, op, op, COMMIT --> one call back into the loop
 
-Without a thread (`inline`) an operation runs in the caller's task at once: the same calls give the same trace.
+Without a thread (`inline`) an operation runs immediately in the caller's task: the same calls give the same trace.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _PAUSE: Final = 0.001
 
 
 class InlineWriter:
-    """Commits each operation at once, in the caller's task."""
+    """Commits each operation immediately, in the caller's task."""
 
     def __init__(self, group_commit: GroupCommit, bell: Bell) -> None:
         self._group_commit = group_commit
@@ -38,7 +38,7 @@ class InlineWriter:
         self._bell.ring_here(outcome.rings)
         if outcome.error is not None:
             raise outcome.error
-        # Other tasks get their turn, as they would while a thread is at work.
+        # Other tasks run now, as they would while a thread is working.
         await asyncio.sleep(0)
         result: T = outcome.result
         return result
@@ -48,7 +48,7 @@ class InlineWriter:
 
 
 class ThreadWriter:
-    """Commits in a thread of its own all operations that were submitted during the last commit."""
+    """Commits in its own thread all operations that were submitted during the last commit."""
 
     def __init__(self, group_commit: GroupCommit, bell: Bell) -> None:
         self._group_commit = group_commit
@@ -61,7 +61,7 @@ class ThreadWriter:
         self._thread.start()
 
     async def submit(self, name: str, work: Work[T], *, urgent: bool = False) -> T:
-        """Save `work` with the next transaction; `urgent` goes before all that waits."""
+        """Save `work` with the next transaction; `urgent` goes before all pending operations."""
         if self._is_closing:
             raise StorageUnavailable("the storage is closed", hint="Open it again.")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -70,12 +70,14 @@ class ThreadWriter:
             self._waiting.appendleft(operation)
         else:
             self._waiting.append(operation)
-        if not self._wake.is_set():  # asking is cheaper than setting, and the thread clears it before it looks
+        if (
+            not self._wake.is_set()
+        ):  # checking is cheaper than setting, and the thread clears it before it takes the queue
             self._wake.set()
         return await future
 
     async def close(self) -> None:
-        """Save what waits, then end."""
+        """Save pending operations, then end."""
         self._is_closing = True
         self._wake.set()
         await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
@@ -96,19 +98,20 @@ class ThreadWriter:
         while not is_last:
             self._wake.wait()
             self._wake.clear()
-            # Read before the queue is emptied: what was submitted before closing is still saved.
+            # Read before the queue is emptied: operations submitted before closing are still saved.
             is_last = self._is_closing
             while batch := self._take():
                 self._answer(self._commit(batch))
-                if self._bell.has_company:
-                    # Other processes want the lock too; SQLite gives it to the first that asks when it is free.
+                if self._bell.has_peers:
+                    # Other processes need the lock too; SQLite gives it to the first one that requests it when it is
+                    # free.
                     time.sleep(_PAUSE)
 
     def _commit(self, batch: list[Operation[Any]]) -> list[Outcome]:
-        """Every operation gets an outcome: without one its caller would wait for ever."""
+        """Commit the batch. Every operation gets an outcome: without one its caller would wait for ever."""
         try:
             return self._group_commit.commit(batch)
-        except BaseException as error:  # no memory is left, for example
+        except BaseException as error:  # for example out of memory
             return [Outcome(operation, error=error) for operation in batch]
 
     def _take(self) -> list[Operation[Any]]:
@@ -127,7 +130,7 @@ class ThreadWriter:
             if outcome.operation.future is not None:
                 by_loop.setdefault(outcome.operation.future.get_loop(), []).append(outcome)
         for loop, answers in by_loop.items():
-            # A loop that was closed while its write was under way has no caller that waits.
+            # The event loop was closed during the write, so no caller is waiting.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._resolve, answers, topics)
 

@@ -1,4 +1,4 @@
-"""Jobs, schedules and workflows: stored and read for deploying."""
+"""Stores and reads jobs, schedules and workflows."""
 
 from foliot.adapters.storage.sqlite.definitions.jobs import JobDefinitions
 from foliot.adapters.storage.sqlite.definitions.schedules import ScheduleDefinitions

@@ -1,4 +1,4 @@
-"""The verbs about jobs."""
+"""Stores, reads and deletes jobs."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -6,8 +6,8 @@ from functools import partial
 
 from foliot.adapters.storage.shared.documents import as_stored_job, encode, encode_names, read_number
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
-from foliot.adapters.storage.shared.row_types import sight
-from foliot.adapters.storage.shared.rows import JobRow, job_of, sort_out
+from foliot.adapters.storage.shared.row_types import salvage_row
+from foliot.adapters.storage.shared.rows import JobRow, job_of, read_rows
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
@@ -35,10 +35,10 @@ class JobDefinitions(Part):
         return {job.id: job for job in (job_of(self._project, row) for row in rows)}
 
     def _get_one(self, job_id: JobId) -> dict[JobId, Job]:
-        """Read in the caller's thread, because each enqueue reads one job.
+        """Read a job in the caller's thread, because each enqueue reads one job.
 
-        All calls in one turn of the event loop share one read. A write that was acknowledged to a caller was committed
-        in an earlier turn, so it is seen.
+        All calls in one iteration of the event loop share one read. A write that was acknowledged to a caller was
+        committed in an earlier iteration, so the read includes it.
         """
         if job_id not in self._looked_up:
             if not self._looked_up:
@@ -74,12 +74,12 @@ def job_rows(session: Session, project: str, job_ids: Collection[JobId]) -> list
 
 
 def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], now: Instant) -> list[Job]:
-    """Create or change jobs; an equal definition keeps its revision. Of two for one job the last counts."""
+    """Create or change jobs; an equal definition keeps its revision. For repeated ids the last definition is stored."""
     rows = job_rows(tx, project, [job_id for job_id, _ in jobs])
-    readable, _ = sort_out(partial(job_of, project), rows)
+    readable, _ = read_rows(partial(job_of, project), rows)
     known = {job.id: job for job in readable}
-    # A row that cannot be read equals no definition, and its revision goes on rising.
-    counted: dict[JobId, tuple[int, Instant]] = {row[0]: _counted(tx, row, now) for row in rows}
+    # An unreadable row equals no definition, and its revision keeps increasing.
+    counted: dict[JobId, tuple[int, Instant]] = {row[0]: _stored_revision(tx, row, now) for row in rows}
     changed: dict[JobId, Job] = {}
     for job_id, given in dict(jobs).items():
         spec = as_stored_job(given)
@@ -96,16 +96,16 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
     return [known[job_id] for job_id, _ in jobs]
 
 
-def _counted(tx: Transaction, row: Row, now: Instant) -> tuple[int, Instant]:
-    """The last revision of a job and when it was created, as far as they can be read."""
-    known, error = sight(JobRow, row, "job", row[0])
+def _stored_revision(tx: Transaction, row: Row, now: Instant) -> tuple[int, Instant]:
+    """Return the last revision of a job and when it was created, as far as they can be read."""
+    known, error = salvage_row(JobRow, row, "job", row[0])
     if error is not None:
         return max(known.revision, _revision_floor(tx)), now
     return known.revision, Instant(known.created_at)
 
 
 def _revision_floor(tx: Transaction) -> int:
-    """The highest revision of all deleted jobs: a new job of the same id differs from a remembered one."""
+    """Return the highest revision of all deleted jobs: a new job with the same id must differ from a cached one."""
     return read_number(tx.value(SQL["revision_floor"]) or 0, "setting", "revision_floor")
 
 
@@ -121,7 +121,7 @@ def delete_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: 
 
 
 def watch_jobs(tx: Transaction, project: str, job_ids: Collection[JobId]) -> None:
-    """Begin to keep the ends of these jobs, past ones included."""
+    """Begin to keep the ends of the runs of these jobs, including past ones."""
     for job_id in tx.column(SQL["unwatched"], (project, encode_names(job_ids))):
         tx.run(SQL["watch"], (project, job_id))
         tx.run(SQL["keep_earlier_endings"], (project, job_id))

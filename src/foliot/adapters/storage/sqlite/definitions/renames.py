@@ -1,4 +1,4 @@
-"""Gives jobs other ids (`domain.deploy.rename`), in all rows that name them. A job in use is refused.
+"""Renames jobs (`domain.deploy.rename`) in all rows that name them. Renaming a job in use is refused.
 
 Gates and versions of workflows that name a renamed job are stored with the new id. The job of a workflow whose versions
 change gets a higher revision, so that a cached version is read again.
@@ -36,7 +36,7 @@ _BY_NAME: Final = (
     *("yield_keys", "rename_keys", "rename_watched", "rename_endings"),
     *("rename_versions", "rename_paused_steps", "rename_questions", "rename_trees"),
 )
-"""Rows with the id of the job, or of the workflow behind it."""
+"""Tables with the id of the job, or of its workflow."""
 _SET_ASIDE: Final = ("set_aside_trees", "set_aside_paused_steps", "set_aside_versions")
 
 
@@ -61,7 +61,7 @@ def _find_references(tx: Transaction, project: str, names: Names) -> References:
 
 
 def _rename_references(tx: Transaction, project: str, references: References, now: Instant) -> None:
-    """Call this before the jobs themselves get their new ids."""
+    """Store the changed definitions. Must be called before the jobs themselves get their new ids."""
     jobs, versions = references
     tx.run_many(SQL["change_jobs"], [(one.document, project, job_id) for job_id, one in jobs.items()])
     tx.run_many(SQL["change_versions"], [(one.document, project, *key) for key, one in versions.items()])
@@ -70,7 +70,7 @@ def _rename_references(tx: Transaction, project: str, references: References, no
 
 
 def _refuse_jobs_in_use(tx: Transaction, project: str, names: Names, references: References) -> None:
-    """Raise `JobInUse` if something that has not ended names one of these jobs."""
+    """Raise `JobInUse` if an open execution, an opening or a waiting gate names one of these jobs."""
     _refuse_open_executions(tx, project, names, references)
     starting = opening_uses(names, references)
     if (row := tx.row(SQL["opening_that_names"], (project, encode_names(starting)))) is not None:
@@ -104,7 +104,7 @@ def _rename(tx: Transaction, project: str, one: Rename, now: Instant) -> int:
 
 
 def _rename_limit(tx: Transaction, old: str, new: str) -> None:
-    """Held and awaited places get the new key; a running run releases its places by its own id."""
+    """Rename the key of held and awaited slots. A running run releases its slots by its own id."""
     tx.run(SQL["copy_limit"], (old, new))
     tx.run(SQL["remove_limit"], (old,))
     tx.run(SQL["rename_holds"], (old, new))

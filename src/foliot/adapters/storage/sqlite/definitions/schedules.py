@@ -1,16 +1,16 @@
-"""The verbs about schedules: `domain.schedule.edit`, saved."""
+"""Stores, reads, pauses and deletes schedules (`domain.schedule.edit`)."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from foliot.adapters.storage.shared.documents import as_stored_schedule, encode, encode_names
 from foliot.adapters.storage.shared.event_items import about_schedules
-from foliot.adapters.storage.shared.new_schedules import starts
+from foliot.adapters.storage.shared.new_schedules import initial_states
 from foliot.adapters.storage.shared.rows import (
     Row,
     StoredSchedules,
-    mended_schedules,
     planned_of,
+    repair_schedules,
     revision_of,
     schedule_of,
 )
@@ -41,18 +41,18 @@ class ScheduleDefinitions(Part):
     async def page_schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
     ) -> list[Schedule]:
-        def look(session: Session) -> list[Schedule]:
+        def query(session: Session) -> list[Schedule]:
             name, of_job = ("list_schedules", ()) if job_id is None else ("list_schedules_of_job", (job_id,))
             rows = session.rows(SQL[name], (self._project, *of_job, after or "", limit))
             return read_schedules(session, self._project, rows).shown
 
-        return await self._reader.read(look)
+        return await self._reader.read(query)
 
     async def pause_schedules(
         self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
     ) -> list[Schedule]:
         def work(tx: Transaction) -> list[Schedule]:
-            found = {schedule.id: schedule for schedule in named_schedules(tx, self._project, schedule_ids).sure}
+            found = {schedule.id: schedule for schedule in named_schedules(tx, self._project, schedule_ids).checked}
             wanted = [found[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in found]
             return _pause(tx, wanted, tx.now(at), paused=paused)
 
@@ -71,12 +71,12 @@ class ScheduleDefinitions(Part):
 
 
 def read_schedules(session: Session, project: str, rows: Sequence[Row]) -> StoredSchedules:
-    """The schedules of these rows. A row that cannot be read says what its current revision says."""
+    """Decode schedules. An unreadable row is repaired from its current revision."""
     try:
         return StoredSchedules([schedule_of(project, row) for row in rows])
     except RowUnreadable:
         uids = encode_names(row[0] for row in rows)
-        return mended_schedules(project, rows, session.grouped(SQL["revisions"], (uids,)))
+        return repair_schedules(project, rows, session.grouped(SQL["revisions"], (uids,)))
 
 
 def named_schedules(session: Session, project: str, schedule_ids: Collection[ScheduleId]) -> StoredSchedules:
@@ -85,22 +85,22 @@ def named_schedules(session: Session, project: str, schedule_ids: Collection[Sch
 
 
 def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
-    """Create or edit each, in order; an equal specification changes nothing."""
+    """Create or edit schedules, in order. An equal specification changes nothing."""
     stored = named_schedules(tx, project, [schedule_id for _, schedule_id, _ in schedules])
-    lost = stored.lost
-    delete_schedules(tx, lost, now)
+    unrepairable = stored.unrepairable
+    delete_schedules(tx, unrepairable, now)
     known = {schedule.id: schedule for schedule in stored.schedules if schedule.uid not in stored.errors}
     created: dict[ScheduleUid, Schedule] = {}
     edited: dict[ScheduleUid, Schedule] = {}
     answers = []
-    start = starts(schedules, now)
+    start = initial_states(schedules, now)
     for uid, schedule_id, given in schedules:
         schedule = known.get(schedule_id)
         if schedule is None:
             schedule = created[uid] = start(given, schedule_id).create(uid, schedule_id, project)
         elif not edit.is_same_rule(schedule, spec := as_stored_schedule(given)):
             schedule = edited[schedule.uid] = _edit(tx, schedule, spec, now)
-        elif schedule.uid in stored.mended and schedule.uid not in edited:
+        elif schedule.uid in stored.repaired and schedule.uid not in edited:
             schedule = edited[schedule.uid] = edit.renew(schedule, now)
         known[schedule_id] = schedule
         answers.append(schedule)
@@ -108,12 +108,14 @@ def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule
     _change(tx, edited.values())
     tx.note(now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
     # A schedule that was created in place of an unreadable paused one is paused as well.
-    paused = {one.id: one for one in _pause(tx, [known[one.id] for one in lost if one.paused_at], now, paused=True)}
+    paused = {
+        one.id: one for one in _pause(tx, [known[one.id] for one in unrepairable if one.paused_at], now, paused=True)
+    }
     return [paused.get(one.id, one) for one in answers] if paused else answers
 
 
 def _pause(tx: Transaction, schedules: Iterable[Schedule], now: Instant, *, paused: bool) -> list[Schedule]:
-    """Pause or resume those that are not already. Returns all as they are now."""
+    """Pause or resume the schedules that need it. Returns all of them in their current state."""
     answers = []
     changed = []
     for schedule in schedules:

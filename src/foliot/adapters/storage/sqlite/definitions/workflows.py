@@ -1,13 +1,13 @@
-"""The verbs about workflows: versions are added and never changed."""
+"""Stores, reads and deletes workflows. Versions are added and never changed."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from foliot.adapters.storage.shared.documents import encode, encode_names
 from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
-from foliot.adapters.storage.shared.rows import job_of, sort_out
+from foliot.adapters.storage.shared.rows import job_of, read_rows
 from foliot.adapters.storage.shared.tree_rows import (
-    Named,
+    NamedJobs,
     as_stored_workflow,
     behind_of,
     jobs_behind,
@@ -39,7 +39,7 @@ class WorkflowDefinitions(Part):
     async def get_workflows(
         self, wanted: Collection[tuple[str, int | None]]
     ) -> dict[tuple[str, int | None], WorkflowVersion]:
-        def look(session: Session) -> dict[tuple[str, int | None], WorkflowVersion]:
+        def query(session: Session) -> dict[tuple[str, int | None], WorkflowVersion]:
             named = [key for key in wanted if key[1] is not None]
             ids, numbers = encode([name for name, _ in named]), encode([version for _, version in named])
             rows = session.rows(SQL["named_versions"], (self._project, ids, numbers))
@@ -49,15 +49,15 @@ class WorkflowDefinitions(Part):
             newest = _newest(session, self._project, [name for name, version in wanted if version is None])
             return found | {(name, None): known for name, known in newest.items()}
 
-        return await self._reader.read(look)
+        return await self._reader.read(query)
 
     async def page_workflows(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion]:
-        def look(session: Session) -> list[WorkflowVersion]:
+        def query(session: Session) -> list[WorkflowVersion]:
             ids = session.column(SQL["page_workflows"], (self._project, after or "", limit))
             found = _newest(session, self._project, ids)
             return [found[workflow_id] for workflow_id in ids if workflow_id in found]
 
-        return await self._reader.read(look)
+        return await self._reader.read(query)
 
     async def delete_workflows(self, workflow_ids: Collection[str], *, at: Instant | None = None) -> list[str]:
         return await self._writer.submit(
@@ -65,11 +65,11 @@ class WorkflowDefinitions(Part):
         )
 
     async def jobs_behind(self, workflow_id: str) -> Behind:
-        def look(session: Session) -> Behind:
+        def query(session: Session) -> Behind:
             rows = session.rows(SQL["living_versions"], (self._project, encode_names([workflow_id])))
             return _behind(session, self._project, rows)
 
-        return await self._reader.read(look)
+        return await self._reader.read(query)
 
     async def pause_step(self, workflow_id: str, step: str, *, paused: bool) -> None:
         sql = SQL["pause_step"] if paused else SQL["resume_step"]
@@ -84,7 +84,7 @@ def _put(
     tx: Transaction, project: str, workflows: Mapping[str, WorkflowSpec], now: Instant
 ) -> dict[str, WorkflowVersion]:
     known = newest_of(_newest_rows(tx, project, workflows))
-    # Those of deleted workflows as well: a number is given once.
+    # Includes deleted workflows: a version number is assigned once.
     numbers: dict[str, int] = dict(tx.rows(SQL["last_numbers"], (project, encode_names(workflows))))
     added: dict[str, WorkflowVersion] = {}
     for workflow_id, given in workflows.items():
@@ -100,8 +100,8 @@ def _put(
 def _deploy(tx: Transaction, project: str, deployment: Deployment, now: Instant) -> dict[str, WorkflowVersion]:
     versions = _put(tx, project, deployment.workflows, now)
     behind = jobs_behind(versions.values())
-    # A job that cannot be read leaves nothing to inherit.
-    known, _ = sort_out(partial(job_of, project), job_rows(tx, project, behind))
+    # An unreadable job has nothing to inherit.
+    known, _ = read_rows(partial(job_of, project), job_rows(tx, project, behind))
     former = {job.id: job.spec for job in known}
     put_jobs(tx, project, [(name, inherited(spec, former.get(name))) for name, spec in behind.items()], now)
     watch_jobs(tx, project, watched_by(behind))
@@ -122,7 +122,7 @@ def _delete(tx: Transaction, project: str, workflow_ids: Collection[str], now: I
 
 
 def _behind(session: Session, project: str, versions: Sequence[Row]) -> Behind:
-    named = Named.by(versions)
+    named = NamedJobs.by(versions)
     guessed = session.column(SQL["jobs_under"], (project, encode_names(named.unreadable)))
     return behind_of(project, job_rows(session, project, named.jobs.union(guessed)), named)
 

@@ -1,1 +1,1 @@
-"""What several verbs do to the rows of runs, inside the transaction of the verb."""
+"""Changes of the rows of runs that several calls have in common. All run inside the transaction of the call."""

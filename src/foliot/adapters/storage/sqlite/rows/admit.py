@@ -1,4 +1,4 @@
-"""Gives free places to waiting runs (`domain.run.limits`), in the transaction that freed or asked for them.
+"""Gives free slots to waiting runs (`domain.run.limits`), in the transaction that released or requested them.
 
 due run --> overlap key of its schedule admitted? --no--> waits
               | yes
@@ -6,7 +6,7 @@ due run --> overlap key of its schedule admitted? --no--> waits
             has limits? --no--> ready
               | yes
               v
-            asks for a place on each, waits until all are free --> ready
+            requests a slot of each, waits until all are free --> ready
 """
 
 from collections.abc import Collection, Iterator
@@ -33,21 +33,21 @@ class _Waiting(NamedTuple):
 
 
 class _Room(dict[str, int]):
-    """Free places by key, counted at the first access."""
+    """Free slots by key, counted at the first access."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
 
     def __missing__(self, key: str) -> int:
-        # Waiting ticks of one schedule are served one at a time.
+        # Waiting ticks of one schedule are admitted one at a time.
         capacity = 1 if is_overlap_key(key) else self._session.value(SQL["capacity"], (key,)) or 1
         room = int(capacity - self._session.value(SQL["places_taken"], (key,)))
         self[key] = room
         return room
 
 
-def ask_places(tx: Transaction, run_ids: Collection[str]) -> set[str]:
+def request_slots(tx: Transaction, run_ids: Collection[str]) -> set[str]:
     """Let due runs wait for their limits. Returns the keys to be admitted."""
     if not run_ids:
         return set()
@@ -55,7 +55,7 @@ def ask_places(tx: Transaction, run_ids: Collection[str]) -> set[str]:
         with tx.savepoint():
             _ask(tx, run_ids)
     except (apsw.ConstraintError, apsw.SQLError, OverflowError):
-        # Limits that cannot be read block nothing: the worker that claims the run ends it.
+        # Unreadable limits block nothing: the worker that claims the run ends it.
         rows = tx.rows(SQL["limits_of_runs"], (encode_names(run_ids),))
         readable = [run_id for run_id, document in rows if are_limits(document)]
         _make_ready(tx, [run_id for run_id in run_ids if run_id not in readable])
@@ -65,23 +65,23 @@ def ask_places(tx: Transaction, run_ids: Collection[str]) -> set[str]:
 
 def _ask(tx: Transaction, run_ids: Collection[str]) -> None:
     tx.run_many(SQL["know_limits"], [(run_id,) for run_id in run_ids])
-    tx.run_many(SQL["ask_places"], [(run_id, PRIORITY_STEP) for run_id in run_ids])
+    tx.run_many(SQL["request_slots"], [(run_id, PRIORITY_STEP) for run_id in run_ids])
 
 
 def keys_of(tx: Transaction, run_ids: Collection[str]) -> set[str]:
-    """The keys that these runs hold or wait for."""
+    """Return the keys that these runs hold or wait for."""
     return set(tx.column(SQL["held_keys"], (encode_names(run_ids),)))
 
 
-def release_places(tx: Transaction, run_ids: Collection[str]) -> set[str]:
-    """Remove all places of these runs, held or waited for. Returns the keys to be admitted."""
+def release_slots(tx: Transaction, run_ids: Collection[str]) -> set[str]:
+    """Remove all slots of these runs, held or awaited. Returns the keys to be admitted."""
     keys = keys_of(tx, run_ids)
     tx.run_many(SQL["release_holds"], [(run_id,) for run_id in run_ids])
     return keys
 
 
 def admit_keys(tx: Transaction, keys: Collection[str], limit: int | None = None) -> int:
-    """Give the free places of these keys to the runs that wait for them. Returns how many runs were admitted."""
+    """Give the free slots of these keys to the runs that wait for them. Returns how many runs were admitted."""
     overlap = {key for key in keys if is_overlap_key(key)}
     started = _serve(tx, overlap, limit)
     asked = _enter(tx, started) if started else set()
@@ -102,7 +102,7 @@ def _serve(tx: Transaction, keys: Collection[str], limit: int | None) -> list[st
 
 
 def _in_order(queues: list[Iterator[_Waiting]]) -> Iterator[Waiter]:
-    """Waiters by rank, each once, although it is in the queue of every key it waits for."""
+    """Yield waiters by rank, each once, although it is in the queue of every key it waits for."""
     last = None
     for waiting in merge(*queues):
         if waiting.run_id != last:
@@ -111,7 +111,7 @@ def _in_order(queues: list[Iterator[_Waiting]]) -> Iterator[Waiter]:
 
 
 def _queue(tx: Transaction, key: str, room: dict[str, int]) -> Iterator[_Waiting]:
-    """The runs that wait for a key, in rank order, as long as there is room."""
+    """Yield the runs that wait for a key, in rank order, while there is room."""
     after = _BEFORE_ALL
     chunk = room[key]
     while room[key] > 0:
@@ -128,7 +128,7 @@ def _enter(tx: Transaction, run_ids: Collection[str]) -> set[str]:
     """Let runs that got the overlap key of their schedule wait for their limits, or make them ready."""
     rows = tx.rows(SQL["admitted_runs"], (encode_names(run_ids),))
     _make_ready(tx, [run_id for run_id, has_limits in rows if not has_limits])
-    return ask_places(tx, [run_id for run_id, has_limits in rows if has_limits])
+    return request_slots(tx, [run_id for run_id, has_limits in rows if has_limits])
 
 
 def _make_ready(tx: Transaction, run_ids: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""Cancelling: runs that have not started end at once, running ones are requested to end."""
+"""Cancels runs: those that have not started end immediately, for the others cancellation is requested."""
 
 from collections.abc import Collection
 
@@ -6,7 +6,7 @@ from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import encode_names
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
-from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_places
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_slots
 from foliot.adapters.storage.sqlite.rows.end import follow_ends, note_trees
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
@@ -17,7 +17,7 @@ from foliot.ports.topic import Topic
 
 
 def cancel_runs(tx: Transaction, run_ids: Collection[RunId], now: Instant) -> dict[RunId, CancelAnswer]:
-    """End runs or request their cancellation, and admit other runs to the places that become free."""
+    """End runs or request their cancellation, and admit other runs to the slots that become free."""
     rows = tx.rows(SQL["cancel_candidates"], (encode_names(run_ids),))
     found = {RunId(run_id): _answer(*states) for run_id, *states, _ in rows}
     unstarted = {RunId(run_id): attempt for run_id, *_, attempt in rows if found[run_id] is CancelAnswer.CANCELLED}
@@ -28,20 +28,20 @@ def cancel_runs(tx: Transaction, run_ids: Collection[RunId], now: Instant) -> di
 
 
 def take_unstarted(tx: Transaction, run_ids: Collection[RunId]) -> set[str]:
-    """Remove runs that have not started from where they are kept. Returns the keys whose places became free."""
+    """Remove runs that have not started from their places. Returns the keys whose slots became free."""
     astray = [run_id for run_id in run_ids if not _leave(tx, run_id)]
     if astray:
-        # A row that was changed by hand does not say any more where its run is kept.
+        # A row that was edited by hand may name the wrong place.
         names = encode_names(astray)
         tx.run(SQL["leave_later_anywhere"], (names,))
         tx.run(SQL["leave_ready_anywhere"], (names,))
-    return release_places(tx, run_ids)
+    return release_slots(tx, run_ids)
 
 
-def _answer(is_over: int, is_under_way: int, is_requested: int) -> CancelAnswer:
+def _answer(is_over: int, is_running: int, is_requested: int) -> CancelAnswer:
     if is_over:
         return CancelAnswer.TERMINAL
-    if not is_under_way:
+    if not is_running:
         return CancelAnswer.CANCELLED
     return CancelAnswer.PENDING if is_requested else CancelAnswer.REQUESTED
 
@@ -57,7 +57,7 @@ def _end(tx: Transaction, attempts: dict[RunId, int], now: Instant) -> set[str]:
 
 
 def _leave(tx: Transaction, run_id: RunId) -> bool:
-    """Whether the run was kept where its row says, or waits for a place."""
+    """Remove the run from the place in its row. Returns whether it was there, or waits for a slot."""
     left = tx.run(SQL["leave_later"], (run_id,)) + tx.run(SQL["leave_gated"], (run_id,))
     left += tx.run(SQL["leave_ready"], (run_id, PRIORITY_STEP))
     return left > 0 or tx.value(SQL["waits_for_place"], (run_id,)) is not None

@@ -1,4 +1,4 @@
-"""New runs."""
+"""Creates runs."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -16,17 +16,17 @@ from foliot.domain.run.run import NewRun
 
 
 def create_runs(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> None:
-    """Write new runs and put each where it is kept."""
+    """Store new runs and put each into its place."""
     admit_keys(tx, place(tx, insert_runs(tx, project, runs, now), now))
 
 
 def insert_runs(
     tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant, waiting: Collection[RunId] = ()
 ) -> list[Placement]:
-    """Write the rows of new runs. Returns what `place` needs."""
+    """Store the rows of new runs. Returns what `place` needs."""
     rows: list[Sequence[Any]] = []
     placements: list[Placement] = []
-    capacities: dict[str, int] = {}  # of two that differ, the newest counts
+    capacities: dict[str, int] = {}  # of two different ones the newest is stored
     for run in runs:
         options = run.options
         limits = run.limits

@@ -1,7 +1,7 @@
-"""What follows when runs have ended, and how runs end that have not started.
+"""Ends runs that have not started, and saves the consequences of ended runs.
 
-A run that is a part of a tree leaves a note for its parent (`notes`). The ends of jobs that gates depend on are kept in
-order of time (`endings`), so that the latest one is found by one index look-up, however long the history.
+A child adds a note for its parent (`notes`). The ends of jobs that gates depend on are kept in order of time
+(`endings`), so that one index look-up finds the latest one in a history of any length.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ from foliot.ports.topic import Topic
 
 
 def end_unstarted(tx: Transaction, endings: Mapping[RunId, Ended], keys: set[str], now: Instant) -> None:
-    """End runs that have not started. `take_unstarted` has removed them and freed places of `keys`."""
+    """End runs that have not started. `take_unstarted` removed them from their places and released slots of `keys`."""
     if not endings:
         return
     attempts = []
@@ -35,7 +35,7 @@ def end_unstarted(tx: Transaction, endings: Mapping[RunId, Ended], keys: set[str
 
 
 def follow_ends(tx: Transaction, run_ids: Collection[RunId]) -> None:
-    """Leave notes for the parents of these terminal runs, and keep the ends that gates depend on."""
+    """Add notes for the parents of these ended runs, and keep the ends that gates depend on."""
     ids = encode_names(run_ids)
     if tx.run(SQL["add_notes"], (ids,)):
         tx.ring(Topic.NOTES)
@@ -43,13 +43,13 @@ def follow_ends(tx: Transaction, run_ids: Collection[RunId]) -> None:
 
 
 def follow_finished(tx: Transaction, leases: Sequence[Lease]) -> None:
-    """`follow_ends` for ended attempts: usually no run has a parent, no job is watched, and nothing is written."""
+    """Do the same for ended attempts. Usually no run has a parent and no job is watched, and nothing is written."""
     if leases and (not all(lease.run.parent_id is None for lease in leases) or tx.rows(SQL["is_watching"])):
         follow_ends(tx, [lease.run_id for lease in leases])
 
 
 def note_trees(tx: Transaction, run_ids: Collection[RunId]) -> None:
-    """Leave notes that let these trees be settled."""
+    """Add notes about these trees, so that they are settled."""
     if run_ids:
         tx.run_many(SQL["note_trees"], [(run_id,) for run_id in run_ids])
         tx.ring(Topic.NOTES)

@@ -1,4 +1,4 @@
-"""Saving ended attempts. Deleting the lease is the fence: without a current lease nothing changes."""
+"""Saves ended attempts. Deleting the lease is the fence: without a current lease nothing changes."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from foliot.adapters.storage.shared.finish_plan import (
     needs_run,
     plan_finishes,
     plan_giving_back,
-    refused,
+    unstorable_outcome,
 )
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
@@ -49,18 +49,18 @@ class Finishes:
             return [token for one in finishes for token in self._finish_alone(tx, one, now)]
 
     def give_back(self, tx: Transaction, leases: Sequence[Lease], now: Instant) -> None:
-        """End leases as if they had never been granted."""
+        """End leases as if they had not been granted."""
         if leases:
             _save(tx, plan_giving_back(self._with_runs(tx, leases, [])), now)
 
     def _finish_alone(self, tx: Transaction, one: Finish, now: Instant) -> list[Token]:
-        for attempt in (one, refused(one)):
+        for attempt in (one, unstorable_outcome(one)):
             try:
                 with tx.savepoint():
                     return self._finish(tx, [attempt], now)
             except UNSTORABLE:
                 continue
-        return [one.token]  # not even its ids can be stored: no such lease was granted
+        return [one.token]  # even its ids cannot be stored, so no such lease was granted
 
     def _finish(self, tx: Transaction, finishes: Sequence[Finish], now: Instant) -> list[Token]:
         rows = tx.rows(SQL["held_leases"], (encode([finish.token for finish in finishes]),))
@@ -78,7 +78,7 @@ class Finishes:
         return [finish.token for finish in plan.unknown if not _was_saved(tx, finish)]
 
     def _with_runs(self, tx: Transaction, leases: Sequence[Lease], finishes: Sequence[Finish]) -> list[Lease]:
-        """The leases with what is stored about their runs; options are looked up where an outcome depends on them."""
+        """Add the stored columns of their runs to the leases, and options where an outcome depends on them."""
         rows = {Token(row[0]): row for row in tx.rows(SQL["runs_of_leases"], (encode([one.token for one in leases]),))}
         deciding = [
             rows[finish.token]
@@ -104,7 +104,7 @@ def _leased_run(row: Row, options: Options | None) -> LeasedRun:
 def _save(tx: Transaction, plan: FinishPlan, now: Instant) -> None:
     tx.run(SQL["end_leases"], (encode([lease.token for lease in plan.fenced]),))
     keys = _end(tx, plan.ended, now) | _try_again(tx, plan.again, now)
-    # A run that is given back keeps its place in the queue and its limits.
+    # A run that is given back keeps its rank in the queue and its limits.
     put_ready(tx, [(one.run.queue, rank(one.run.due_at, one.run.priority), one.run_id) for one in plan.given_back])
     admit_keys(tx, keys)
     tx.note(now, EventKind.RUNS_ENDED, event_items.ended(plan))
@@ -112,7 +112,7 @@ def _save(tx: Transaction, plan: FinishPlan, now: Instant) -> None:
 
 
 def _end(tx: Transaction, ended: Sequence[tuple[Lease, Ended]], now: Instant) -> set[str]:
-    """End runs and release all their places. Returns the keys whose places are free now."""
+    """End runs and release all their slots. Returns the keys whose slots are free now."""
     tx.run_many(SQL["end_runs"], [_ending(lease, verdict, now) for lease, verdict in ended])
     outputs = [(lease.run_id, verdict.output) for lease, verdict in ended if verdict.output is not None]
     tx.run_many(SQL["add_outputs"], outputs)
@@ -139,12 +139,12 @@ def _try_again(tx: Transaction, again: Sequence[tuple[Lease, Again]], now: Insta
     tx.run_many(SQL["retry_runs"], retries)
     limited = [lease for lease, _ in again if lease.run.has_limits]
     keys = _limit_keys(tx, limited)
-    tx.run_many(SQL["release_places"], [(lease.run_id, OVERLAP_PREFIX) for lease in limited])
+    tx.run_many(SQL["release_slots"], [(lease.run_id, OVERLAP_PREFIX) for lease in limited])
     return place(tx, placements, now) | keys
 
 
 def _limit_keys(tx: Transaction, leases: Sequence[Lease]) -> set[str]:
-    """The limits of which these runs hold places."""
+    """Return the limits whose slots these runs hold."""
     limited = [lease.run_id for lease in leases if lease.run.has_limits]
     return keys_of(tx, limited) if limited else set()
 
@@ -166,7 +166,7 @@ def _ending(lease: Lease, verdict: Ended, now: Instant) -> tuple[object, ...]:
 
 
 def _ended_at(lease: Lease, now: Instant) -> Instant:
-    """A clock that stepped back must not end an attempt before it began."""
+    """Return the end of an attempt. If the clock was set back, it must not end before it began."""
     return max(now, lease.started_at)
 
 

@@ -1,4 +1,4 @@
-"""Where a run that is not over is kept (see `rows.admit` for those that wait for places).
+"""Puts an open run into its place (see `rows.admit` for runs that wait for slots).
 
 new run --> has a gate? --yes--> gated
               | no
@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
-from foliot.adapters.storage.sqlite.rows.admit import ask_places
+from foliot.adapters.storage.sqlite.rows.admit import request_slots
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import rank
@@ -26,7 +26,7 @@ from foliot.ports.topic import Topic, topics_of_ready
 
 
 class Placement(Struct, frozen=True, gc=False):
-    """What decides where a run is kept."""
+    """A run, and the columns that decide its place."""
 
     run_id: RunId
     queue: str
@@ -34,9 +34,9 @@ class Placement(Struct, frozen=True, gc=False):
     due_at: Instant
     has_limits: bool
     is_waiting: bool = False
-    """An earlier run of its schedule goes first."""
+    """An earlier run of its schedule must start first."""
     is_gated: bool = False
-    """Its gate decides first."""
+    """The run waits for its gate first."""
 
 
 def place(tx: Transaction, placements: Iterable[Placement], now: Instant) -> set[str]:
@@ -59,7 +59,7 @@ def place(tx: Transaction, placements: Iterable[Placement], now: Instant) -> set
     _put_until_due(tx, SQL["put_later"], later, SQL["next_due"], Topic.LATER)
     _put_until_due(tx, SQL["put_gated"], gated, SQL["next_gated"], Topic.GATES)
     put_ready(tx, ready)
-    return ask_places(tx, limited)
+    return request_slots(tx, limited)
 
 
 def put_ready(tx: Transaction, rows: Sequence[tuple[str, int, RunId]]) -> None:
@@ -72,7 +72,7 @@ def put_ready(tx: Transaction, rows: Sequence[tuple[str, int, RunId]]) -> None:
 def _put_until_due(
     tx: Transaction, put: str, rows: Sequence[tuple[Instant, RunId]], next_due: str, topic: Topic
 ) -> None:
-    """Let runs wait for their moment. Rings if one is due earlier than all that wait already."""
+    """Let runs wait until they are due. Rings if one is due earlier than all waiting runs."""
     if not rows:
         return
     earliest = tx.value(next_due)

@@ -1,5 +1,5 @@
 -- name: due_runs
--- is_waiting: an earlier run of its schedule is still under way.
+-- is_waiting: an earlier run of its schedule has not ended.
 SELECT
     r.id, r.queue, r.priority, l.due_at, r.limits IS NOT NULL,
     r.schedule_uid IS NOT NULL AND EXISTS (SELECT 1 FROM holds h WHERE h.run_id = r.id AND h.is_admitted = 0)
@@ -10,7 +10,7 @@ WHERE l.due_at <= ? ORDER BY l.due_at, l.run_id LIMIT ?
 DELETE FROM later WHERE (due_at, run_id) <= (?, ?)
 
 -- name: passed_runs
--- is_waiting: an earlier run of its schedule is still under way.
+-- is_waiting: an earlier run of its schedule has not ended.
 SELECT
     r.id, r.queue, r.priority, r.due_at, r.limits IS NOT NULL,
     r.schedule_uid IS NOT NULL AND EXISTS (SELECT 1 FROM holds h WHERE h.run_id = r.id AND h.is_admitted = 0)
@@ -29,7 +29,7 @@ SELECT
 FROM workers w ORDER BY w.registered_at, w.id
 
 -- name: gated_runs
--- A step is due when the steps before it let it start, whatever moment its execution was planned for.
+-- A step is due when its execution starts it, whatever moment the execution was planned for.
 SELECT
     g.run_id, r.job_id, iif(r.parent_id IS NULL, coalesce(r.scheduled_for, r.due_at), r.due_at), g.due_at,
     (SELECT j.revision FROM jobs j WHERE j.project = r.project AND j.id = r.job_id), r.definition_id
@@ -48,7 +48,7 @@ WHERE project = ? AND job_id = ? AND finished_at > ? AND finished_at <= ?
 ORDER BY finished_at DESC, run_id DESC LIMIT 1
 
 -- name: is_expected
--- A run that is due, or has begun and is to be tried again. A run that is not over is among the newest.
+-- A run that is due, or has begun and will be retried. Open runs are among the newest.
 SELECT EXISTS (
     SELECT 1 FROM (
         SELECT r.finished_at, r.due_at, r.attempt FROM runs r

@@ -28,7 +28,7 @@ ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
 SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND job_id IN (SELECT value FROM json_each(?))
 
 -- name: unstarted_runs_of_jobs
--- By way of the tables of runs that are not over: a job's history may be long.
+-- Through the tables of open runs: a job's history may be long.
 SELECT r.id FROM (
     SELECT run_id FROM later UNION SELECT run_id FROM ready UNION SELECT run_id FROM holds
     UNION SELECT run_id FROM gated
@@ -79,14 +79,14 @@ UPDATE jobs SET revision = revision + 1, updated_at = ? WHERE project = ? AND id
 RETURNING id, revision
 
 -- name: rename_job
--- The new revision is higher than that of any deleted job: a cached definition of a former job of this id is not used.
+-- The new revision is higher than that of any deleted job, so that a cached definition with this id is outdated.
 UPDATE jobs SET
     id = ?2, updated_at = ?3,
     revision = 1 + max(revision, coalesce((SELECT m.value FROM meta m WHERE m.key = 'revision_floor'), 0))
 WHERE project = ?4 AND id = ?1 RETURNING revision
 
 -- name: schedules_of_job
--- Deleted ones too: their ledger is part of the job's history. Living ones come first and take the names.
+-- Includes deleted ones: their ledger is part of the job's history. Existing schedules come first and take the names.
 SELECT uid, id, spec, deleted_at IS NOT NULL FROM schedules
 WHERE project = ?1 AND job_id = ?2 AND deleted_at IS NULL
 UNION ALL
@@ -110,7 +110,7 @@ UPDATE revisions SET spec = ? WHERE uid = ? AND number = ?
 UPDATE runs SET schedule_id = ?3 WHERE project = ?4 AND schedule_id = ?2 AND schedule_uid = ?1
 
 -- name: rename_runs
--- ?3 and ?4: the beginning of the limit that has the job's name, in the document of a run's limits.
+-- ?3 and ?4: the prefix of the job's limit in the document with a run's limits, before and after.
 UPDATE runs SET job_id = ?2, limits = replace(limits, ?3, ?4) WHERE project = ?5 AND job_id = ?1
 
 -- name: set_aside_trees
@@ -127,7 +127,7 @@ UPDATE workflows SET id = ?4 WHERE project = ?3 AND id = ?2
     AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
 
 -- name: yield_keys
--- Removes keys of a former job of the new id.
+-- Removes keys of a former job with the new id.
 DELETE FROM dedupe
 WHERE project = ?3 AND job_id = ?2 AND key IN (SELECT d.key FROM dedupe d WHERE d.project = ?3 AND d.job_id = ?1)
 
@@ -135,7 +135,7 @@ WHERE project = ?3 AND job_id = ?2 AND key IN (SELECT d.key FROM dedupe d WHERE 
 UPDATE dedupe SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
 
 -- name: rename_watched
--- The old name is kept: a running attempt ends under it.
+-- The old name is kept: a running attempt ends with it.
 INSERT INTO watched (project, job_id) SELECT project, ?2 FROM watched WHERE project = ?3 AND job_id = ?1
 ON CONFLICT DO NOTHING
 
@@ -149,8 +149,8 @@ UPDATE workflows SET id = ?2 WHERE project = ?3 AND id = ?1
 UPDATE paused_steps SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
 
 -- name: rename_questions
--- Steps that ask a person have runs and no job. Their ids begin with the workflow's id and a dot; the next character
--- after a dot is a slash.
+-- Steps that wait for a person have runs and no job. Their ids begin with the workflow's id and a dot. A slash is the
+-- character after a dot, and ends the range.
 UPDATE runs SET job_id = ?2 || substr(job_id, length(?1) + 1)
 WHERE project = ?3 AND job_id > ?1 || '.' AND job_id < ?1 || '/'
     AND parent_id IN (SELECT e.run_id FROM trees e WHERE e.project = ?3 AND e.job_id = ?1)
@@ -194,14 +194,14 @@ WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, number
 SELECT coalesce(max(rowid), 0) FROM schedules
 
 -- name: create_schedules
--- Schedules that begin at one moment have most columns in common.
+-- Schedules that begin at the same moment have most columns in common.
 INSERT INTO schedules (
     uid, id, project, version, job_id, revision, opened_at, spec, enabled, created_at, updated_at, settled_until,
     next_run_at, wake_at
 ) VALUES (?1, ?2, ?3, 1, ?4, 1, ?5, ?6, 1, ?5, ?5, ?5, ?7, ?8)
 
 -- name: begin_revisions
--- The first revisions of the schedules that were just created: rows are numbered in the order in which they are added.
+-- The first revisions of the schedules that were just created: row ids increase in the order of insertion.
 INSERT INTO revisions (uid, number, opened_at, spec, tzdata)
 SELECT uid, revision, opened_at, spec, ?2 FROM schedules WHERE rowid > ?1
 
@@ -224,11 +224,11 @@ SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NUL
 SELECT {schedule_columns} FROM schedules WHERE project = ? AND job_id = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
 
 -- name: begin_pauses
--- A pause that began and ended at this moment covered nothing.
+-- A pause that began and ended at this moment covers nothing.
 INSERT INTO pauses (uid, since, until) VALUES (?, ?, NULL) ON CONFLICT (uid, since) DO UPDATE SET until = NULL
 
 -- name: end_pauses
--- A clock that was set back must not end a pause before it began.
+-- If the clock was set back, a pause must not end before it began.
 UPDATE pauses SET until = max(?, since) WHERE uid = ? AND until IS NULL
 
 -- name: delete_schedules
@@ -260,8 +260,8 @@ SELECT id, version, spec, created_at FROM workflows
 WHERE project = ? AND id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL ORDER BY id, version
 
 -- name: jobs_under
--- Jobs that have the ids of these workflows or of their steps. Of the workflows `a` and `a.b`, the longer one has
--- `a.b.c`. The next character after a dot is a slash.
+-- Jobs with the ids of these workflows or of their steps. Of the workflows `a` and `a.b`, the longer one has `a.b.c`. A
+-- slash is the character after a dot, and ends the range.
 SELECT j.id FROM json_each(?2) named CROSS JOIN jobs j
 ON j.project = ?1 AND j.id >= named.value AND j.id < named.value || '/'
 WHERE (j.id = named.value OR j.id >= named.value || '.') AND NOT EXISTS (
@@ -270,7 +270,7 @@ WHERE (j.id = named.value OR j.id >= named.value || '.') AND NOT EXISTS (
         AND (j.id = w.id OR substr(j.id, 1, length(w.id) + 1) = w.id || '.'))
 
 -- name: unstarted_apart
--- Runs of jobs that have not started, without those that are parts of a tree.
+-- Runs of jobs that have not started, except children of trees.
 SELECT r.id FROM (
     SELECT run_id FROM later UNION SELECT run_id FROM ready UNION SELECT run_id FROM holds
     UNION SELECT run_id FROM gated

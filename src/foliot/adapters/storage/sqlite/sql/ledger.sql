@@ -51,7 +51,7 @@ INSERT INTO runs (
 ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'scheduled', ?7, ?8, 0, 0, ?9, ?10, ?11, ?12, ?13)
 
 -- name: add_punctual_ticks
--- For the runs that were just created: rows are numbered in the order in which they are added.
+-- For the runs that were just created: row ids increase in the order of insertion.
 INSERT INTO ticks (
     uid, scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
 )

@@ -1,5 +1,5 @@
 -- name: key_holder
--- The run that has the key, and whether it is over. No run: it was removed.
+-- The run that has the key, and whether it has ended. No run: it was removed.
 SELECT d.run_id, d.scope, d.expires_at, r.id IS NOT NULL, r.finished_at IS NOT NULL
 FROM dedupe d LEFT JOIN runs r ON r.id = d.run_id
 WHERE d.project = ? AND d.job_id = ? AND d.key = ?

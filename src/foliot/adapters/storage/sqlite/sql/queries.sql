@@ -1,5 +1,5 @@
 -- name: latest_runs
--- One look into the index for each job.
+-- One index look-up per job.
 SELECT (SELECT r.id FROM runs r WHERE r.project = ?1 AND r.job_id = j.value ORDER BY r.id DESC LIMIT 1) AS run_id
 FROM json_each(?2) j WHERE run_id IS NOT NULL
 
@@ -15,7 +15,7 @@ SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, 
 WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?
 
 -- name: runs_of_steps
--- The stored status: it is the same for all runs that are not over.
+-- The stored status, which is the same for all open runs.
 SELECT s.step, r.status, r.reason, r.error FROM steps s CROSS JOIN runs r ON r.id = s.step_run_id WHERE s.run_id = ?
 
 -- name: awaited_limits
@@ -31,7 +31,7 @@ SELECT j.value, k.value FROM json_each(?1) j, json_each((
         ORDER BY h.rank, h.run_id LIMIT ?2) AS first)) k
 
 -- name: depth
--- Counts only runs that are not over, and no more than the limit.
+-- Counts only open runs, each kind up to the limit.
 SELECT
     (SELECT count(*) FROM (
         SELECT 1 FROM leases UNION ALL SELECT 1 FROM trees WHERE ended_at IS NULL LIMIT :limit)),
@@ -56,8 +56,8 @@ SELECT
 FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
 
 -- name: page_ids
--- The filters below are put between these two pieces, joined by AND. +project: all runs are of one project, so an
--- index that begins with it leads, by itself, to all of them.
+-- The filters below are inserted between these two parts, joined by AND. +project: all runs have the same project, so
+-- an index that begins with it would select all of them.
 SELECT id FROM shown_runs WHERE +project = :project AND id < :before
 
 -- name: of_job
@@ -121,7 +121,7 @@ SELECT run_id FROM trees WHERE project = ? AND job_id = ? AND ended_at IS NULL A
 ORDER BY run_id LIMIT ?
 
 -- name: ticks
--- Two looks into the index: the row before, if it reaches in, and those that begin inside.
+-- Two index look-ups: the row before, if it extends into the interval, and the rows that begin inside.
 SELECT * FROM (
     SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
     WHERE uid = ?1 AND scheduled_for <= ?2 ORDER BY scheduled_for DESC LIMIT 1
@@ -142,7 +142,7 @@ SELECT run_id FROM ticks WHERE uid = ? AND scheduled_for > ? AND run_id IS NOT N
 SELECT {schedule_columns}, deleted_at FROM schedules WHERE +project = ?1 AND uid > ?2 ORDER BY uid LIMIT ?3
 
 -- name: ledgers_of
--- Two halves, because living schedules are found by name and deleted ones are few.
+-- Two halves, because existing schedules are found by name and deleted ones are few.
 SELECT {schedule_columns}, deleted_at FROM schedules
 WHERE uid > ?2 AND project = ?1 AND id IN (SELECT value FROM json_each(?4)) AND deleted_at IS NULL
 UNION ALL
@@ -162,7 +162,7 @@ SELECT run_id, token, seq, at, stream, data FROM log_chunks
 WHERE run_id = ? ORDER BY token DESC, seq DESC LIMIT ?
 
 -- name: log_starts
--- One step into the index for each start, however much it printed.
+-- One index look-up per attempt, whatever the size of its output.
 WITH RECURSIVE starts (token) AS (
     SELECT min(token) FROM log_chunks WHERE run_id = ?1
     UNION ALL

@@ -21,7 +21,7 @@ INSERT INTO later (due_at, run_id) VALUES (?, ?)
 INSERT INTO ready (queue, rank, run_id) VALUES (?, ?, ?)
 
 -- name: put_limits
--- The capacity of the newest run counts.
+-- The capacity of the newest run is stored.
 INSERT INTO limits (key, capacity) VALUES (?, ?)
 ON CONFLICT (key) DO UPDATE SET capacity = excluded.capacity WHERE capacity <> excluded.capacity
 
@@ -36,7 +36,7 @@ INSERT INTO limits (key, capacity)
 SELECT j.value ->> 0, j.value ->> 1 FROM runs r, json_each(r.limits) j WHERE r.id = ?
 ON CONFLICT (key) DO NOTHING
 
--- name: ask_places
+-- name: request_slots
 -- LEFT JOIN: a run without limits inserts a null key, which is refused; otherwise it would wait for ever.
 INSERT INTO holds (key, is_admitted, rank, run_id)
 SELECT j.value ->> 0, 0, r.due_at - r.priority * ?2, r.id FROM runs r LEFT JOIN json_each(r.limits) j WHERE r.id = ?1
@@ -45,7 +45,7 @@ SELECT j.value ->> 0, 0, r.due_at - r.priority * ?2, r.id FROM runs r LEFT JOIN 
 SELECT r.id, r.limits FROM json_each(?) j CROSS JOIN runs r ON r.id = j.value
 
 -- name: waiting_keys
--- One step into the index for each key, however many runs wait for it.
+-- One index look-up per key, for any number of waiting runs.
 WITH RECURSIVE keys (key) AS (
     SELECT min(key) FROM holds
     UNION ALL
@@ -71,7 +71,7 @@ SELECT count(*) FROM holds WHERE key = ? AND is_admitted = 1
 UPDATE holds SET is_admitted = 1 WHERE run_id = ? AND is_admitted = 0
 
 -- name: admitted_runs
--- Runs that got the overlap key of their schedule, without those that are not due yet or wait for their gate.
+-- Runs that got the overlap key of their schedule, except those that are not due yet or wait for their gate.
 SELECT r.id, r.limits IS NOT NULL FROM runs r
 WHERE r.id IN (SELECT value FROM json_each(?))
     AND NOT EXISTS (SELECT 1 FROM later l WHERE l.due_at = r.due_at AND l.run_id = r.id)
@@ -95,7 +95,7 @@ SELECT r.parent_id, r.id FROM json_each(?) j CROSS JOIN runs r ON r.id = j.value
 ON CONFLICT DO NOTHING
 
 -- name: note_trees
--- A note about the tree itself lets it be settled.
+-- A note about the tree itself, so that it is settled.
 INSERT INTO notes (parent_id, run_id) VALUES (?1, ?1) ON CONFLICT DO NOTHING
 
 -- name: is_watching
@@ -108,7 +108,7 @@ FROM json_each(?) j CROSS JOIN runs r ON r.id = j.value CROSS JOIN watched w ON 
 ON CONFLICT DO NOTHING
 
 -- name: cancel_candidates
--- An open tree has no worker, but it runs. Status and end agree, unless the row was changed by hand.
+-- An open tree has no worker, but it runs. Status and end agree, unless the row was edited by hand.
 SELECT
     r.id, r.finished_at IS NOT NULL AND r.status IS NOT 'scheduled', coalesce(l.run_id, e.run_id) IS NOT NULL,
     coalesce(l.cancel_at, e.cancel_at) IS NOT NULL, r.attempt
@@ -129,7 +129,7 @@ WHERE (queue, rank, run_id) = (SELECT queue, due_at - priority * ?2, id FROM run
 SELECT 1 FROM holds WHERE run_id = ? AND NOT is_admitted LIMIT 1
 
 -- name: leave_later_anywhere
--- Goes through the whole table, for runs that are not kept where their rows say.
+-- Scans the whole table, for runs that are not in the place that their rows name.
 DELETE FROM later WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: leave_ready_anywhere
@@ -145,7 +145,7 @@ UPDATE runs SET status = 'cancelled', reason = 'cancelled', finished_at = max(?,
 UPDATE leases SET cancel_at = ? WHERE run_id = ? AND cancel_at IS NULL
 
 -- name: request_cancel_of_trees
--- state + 1: a decision about the former state is not saved any more.
+-- state + 1: a decision about the former state is not saved.
 UPDATE trees SET cancel_at = ?, state = state + 1 WHERE run_id = ? AND cancel_at IS NULL AND ended_at IS NULL
 
 -- name: held_leases
@@ -174,8 +174,8 @@ SET status = ?, reason = ?, finished_at = ?, started_at = ?, attempt = ?, lost =
     worker_id = ?, token = ?
 WHERE id = ?
 
--- name: release_places
--- A run keeps the overlap key of its schedule until it is over.
+-- name: release_slots
+-- A run keeps the overlap key of its schedule until it ends.
 DELETE FROM holds WHERE run_id = ? AND key NOT GLOB ? || '*'
 
 -- name: add_attempts

@@ -2,7 +2,7 @@
 SELECT revision FROM jobs WHERE project = ? AND id = ?
 
 -- name: go_on_alone
--- The run goes on without its worker; the worker that claimed it stays recorded.
+-- The run continues without its worker; the worker that claimed it stays recorded.
 UPDATE runs SET started_at = ?, attempt = ?, worker_id = ?, token = ?, reason = NULL, error = NULL, exit_code = NULL
 WHERE id = ?
 
@@ -22,7 +22,7 @@ INSERT INTO steps (run_id, step, nth, waiting, blockers, result, step_run_id, re
 SELECT r.token FROM trees t JOIN runs r ON r.id = t.run_id WHERE t.run_id = ? AND r.token = ?
 
 -- name: noted_trees
--- One step into the index for each tree, however many notes it has.
+-- One index look-up per tree, for any number of notes.
 WITH RECURSIVE noted (parent_id) AS (
     SELECT min(parent_id) FROM notes WHERE parent_id > ?1
     UNION ALL
@@ -45,7 +45,7 @@ FROM json_each(?) asked CROSS JOIN trees t ON t.run_id = asked.value CROSS JOIN 
 ORDER BY t.run_id
 
 -- name: notes_of_trees
--- One more than are settled, to know whether there are more.
+-- One more than can be settled, to know whether there are more.
 SELECT n.run_id, CASE WHEN n.run_id <> n.parent_id THEN r.child_key END, r.status, r.exit_code
 FROM notes n CROSS JOIN runs r ON r.id = n.run_id
 WHERE n.parent_id = ? ORDER BY n.run_id LIMIT ?
@@ -78,7 +78,7 @@ SELECT step, waiting, blockers, result, step_run_id, reason FROM steps WHERE run
 SELECT s.step, r.shown_status, r.reason, r.error FROM steps s CROSS JOIN shown_runs r ON r.id = s.step_run_id WHERE s.run_id = ?
 
 -- name: advance_trees
--- The comparison: the row is found only in the state that was decided about.
+-- The comparison: the row is updated only in the state that was read.
 UPDATE trees SET state = state + 1, open = ?, progress = ?, is_ending = ?
 WHERE run_id = ? AND state = ? AND ended_at IS NULL
 

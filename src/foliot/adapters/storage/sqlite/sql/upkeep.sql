@@ -7,14 +7,14 @@ ON CONFLICT (name) DO UPDATE SET
     holder = excluded.holder, epoch = excluded.epoch, boot_id = excluded.boot_id, deadline = excluded.deadline
 
 -- name: resign
--- The row stays: its epoch never goes back.
+-- The row stays, so that its epoch never decreases.
 UPDATE leader SET holder = NULL, deadline = 0 WHERE name = 'maintenance' AND holder = ?
 
 -- name: current_epoch
 SELECT 1 FROM leader WHERE name = 'maintenance' AND epoch = ? AND holder IS NOT NULL
 
 -- name: walk_runs
--- The last column: whether it is a child, which is removed with its parent only.
+-- The last column: whether it is a child, which is removed only with its parent.
 SELECT r.rowid, r.id, r.created_at, r.finished_at, r.parent_id IS NOT NULL
 FROM runs r WHERE r.rowid > ? ORDER BY r.rowid LIMIT ?
 
@@ -22,7 +22,7 @@ FROM runs r WHERE r.rowid > ? ORDER BY r.rowid LIMIT ?
 SELECT job_id FROM runs WHERE project = ? AND job_id > ? ORDER BY job_id LIMIT 1
 
 -- name: count_runs
--- Counts no further than it has to, in the index alone.
+-- Counts only up to the limit, in the index alone.
 SELECT count(*) FROM (SELECT 1 FROM runs WHERE project = ? AND job_id = ? LIMIT ?)
 
 -- name: surplus_runs
@@ -49,7 +49,7 @@ ORDER BY run_id LIMIT ?4
 SELECT run_id FROM trees WHERE run_id < ? AND ended_at < ? AND depth = 0 ORDER BY run_id LIMIT ?
 
 -- name: parts_of_runs
--- All runs that belong to a root, or to a tree inside it.
+-- All children of a root, or of a tree inside it.
 SELECT p.id FROM json_each(?1) j CROSS JOIN runs p ON p.root_id = j.value
 WHERE p.root_id IS NOT NULL AND p.parent_id = p.root_id AND p.finished_at IS NOT NULL
 UNION ALL
@@ -97,10 +97,10 @@ SELECT
     wake_at IS NULL AND (
         deleted_at < :cut OR (NOT enabled AND updated_at < :cut AND settled_until < :cut AND next_run_at IS NULL)),
     EXISTS (SELECT 1 FROM ticks t WHERE t.uid = schedules.uid AND t.scheduled_for < :cut)
-FROM schedules WHERE uid > :place ORDER BY uid LIMIT :limit
+FROM schedules WHERE uid > :cursor ORDER BY uid LIMIT :limit
 
 -- name: count_old_ticks
--- Counts no further than it has to.
+-- Counts only up to the limit.
 SELECT count(*) FROM (SELECT 1 FROM ticks WHERE uid = ?1 AND scheduled_for < ?2 AND until < ?2 LIMIT ?3)
 
 -- name: prune_ticks
@@ -120,8 +120,8 @@ DELETE FROM revisions WHERE uid = ?
 DELETE FROM pauses WHERE uid = ?
 
 -- name: forget_schedules
--- Runs are found by the name of their schedule. Runs of an earlier schedule of that name are older and come first, so
--- that the search goes through all of them at most once: when the schedule is removed.
+-- Runs are found by the name of their schedule. Runs of an earlier schedule with that name are older and come first, so
+-- that the search reads all of them at most once: when the schedule is removed.
 DELETE FROM schedules
 WHERE uid = ?1 AND wake_at IS NULL
     AND (deleted_at < ?2 OR (NOT enabled AND updated_at < ?2 AND settled_until < ?2 AND next_run_at IS NULL))
@@ -150,7 +150,7 @@ INSERT INTO meta (key, value) VALUES ('logs_kept_from', ?)
 ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
 
 -- name: prune_events
--- Reads only the oldest ones.
+-- Reads only the oldest rows.
 DELETE FROM events WHERE seq IN (
     SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?2) WHERE at < ?1
 )

@@ -18,14 +18,14 @@ DELETE FROM workers WHERE id = ?
 SELECT boot_id = ? AND deadline > ? FROM workers WHERE id = ?
 
 -- name: claim_columns
--- The number of the attempt is 0 where the row has an impossible count (`row_types.Tries`): it could not be raised.
+-- The number of the attempt is 0 if the row has a count out of range (`row_types.Tries`): it could not be increased.
 q.rank, q.run_id, q.queue, r.job_id,
 CASE WHEN r.attempt BETWEEN 0 AND 999999999 AND r.lost BETWEEN 0 AND 999999999 THEN r.attempt + 1 ELSE 0 END, r.lost,
 r.priority, r.due_at, r.created_at, r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for,
 r.tick_key, r.parent_id, r.child_key, r.definition_id
 
 -- name: pick_ready
--- CROSS JOIN: in SQLite it fixes the order, the queue comes first and its index gives the rank order.
+-- CROSS JOIN: in SQLite it fixes the join order: the queue comes first and its index gives the rank order.
 SELECT {claim_columns} FROM ready q CROSS JOIN runs r ON r.id = q.run_id
 WHERE q.queue = ? ORDER BY q.rank, q.run_id LIMIT ?
 

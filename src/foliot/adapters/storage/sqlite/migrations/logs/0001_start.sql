@@ -1,4 +1,4 @@
--- What runs print, in a file of its own: it grows and shrinks without touching the truth.
+-- The output of runs, in a separate file, which grows and shrinks independently of the main one.
 
 CREATE TABLE log_chunks (
     run_id TEXT NOT NULL,

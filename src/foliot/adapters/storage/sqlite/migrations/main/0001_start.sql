@@ -1,16 +1,16 @@
--- Instants are milliseconds since 1970 in UTC, documents are JSON.
+-- Times are milliseconds since 1970 in UTC, documents are JSON.
 -- Closed lists are checked with OR: an IN of more than two words builds a table of them for every row that is written.
--- What is hot (ready, later, leases, holds) is kept apart from history (runs), so that history stays cold.
+-- Frequently changed tables (ready, later, leases, holds) are separate from history (runs), which is rarely written.
 
 CREATE TABLE meta (
     key TEXT PRIMARY KEY NOT NULL,
     value INTEGER NOT NULL
 ) WITHOUT ROWID, STRICT;
 
--- min_code: the oldest schema version a running process may know and still write.
+-- min_code: the oldest schema version that a running process may have been built for and still write.
 INSERT INTO meta (key, value) VALUES ('min_code', 1);
 
--- Values that never go back, whatever is deleted.
+-- Counters that never decrease, not even after deletions.
 CREATE TABLE counters (
     name TEXT PRIMARY KEY NOT NULL,
     value INTEGER NOT NULL
@@ -99,8 +99,8 @@ CREATE TABLE ticks (
 ) WITHOUT ROWID, STRICT;
 
 -- parent_id: the tree that is notified when the run ends; root_id: the outermost tree, shown and removed as a whole;
--- child_key: what the run is to its parent, for example the name of a step; definition_id: what it does, if that is not
--- what its job says at the moment.
+-- child_key: the step or item in the parent; definition_id: what the run does, if it is not the current definition of
+-- its job.
 CREATE TABLE runs (
     id TEXT NOT NULL UNIQUE,
     project TEXT NOT NULL,
@@ -138,7 +138,7 @@ CREATE TABLE runs (
     CHECK (finished_at IS NULL OR finished_at >= coalesce(started_at, created_at))
 ) STRICT;
 
--- (a, id) lists newest first. Nothing is indexed by status but what is rare, so that an ending touches no index.
+-- (a, id) lists newest first. Only rare statuses are indexed, so that ending a run changes no index.
 CREATE INDEX runs_by_job ON runs (project, job_id, id);
 CREATE INDEX runs_by_schedule ON runs (project, schedule_id, id) WHERE schedule_id IS NOT NULL;
 CREATE INDEX runs_by_rare_status ON runs (status, id) WHERE status <> 'scheduled' AND status <> 'success';
@@ -150,14 +150,14 @@ CREATE INDEX runs_by_schedule_and_rare_status ON runs (project, schedule_id, sta
 CREATE INDEX runs_by_root ON runs (root_id, id) WHERE root_id IS NOT NULL;
 CREATE INDEX runs_by_parent ON runs (parent_id) WHERE parent_id <> root_id;
 
--- Every run that is not over is in exactly one of: later, ready, gated, leases, open trees, or waits in holds.
+-- Every open run is in exactly one of: later, ready, gated, leases, open trees, or waits in holds.
 CREATE TABLE later (
     due_at INTEGER NOT NULL,
     run_id TEXT NOT NULL,
     PRIMARY KEY (due_at, run_id)
 ) WITHOUT ROWID, STRICT;
 
--- rank follows from the run's due_at and priority, so a run is found here without an index of its own.
+-- rank is computed from the run's due_at and priority, so a run is found here without a separate index.
 CREATE TABLE ready (
     queue TEXT NOT NULL,
     rank INTEGER NOT NULL,
@@ -165,7 +165,7 @@ CREATE TABLE ready (
     PRIMARY KEY (queue, rank, run_id)
 ) WITHOUT ROWID, STRICT;
 
--- is_bare: the run has no parent, no limit and no schedule, so that its end concerns nothing else.
+-- is_bare: the run has no parent, no limit and no schedule, so that its end affects no other row.
 CREATE TABLE leases (
     token INTEGER PRIMARY KEY,
     run_id TEXT NOT NULL UNIQUE,
@@ -176,7 +176,7 @@ CREATE TABLE leases (
     is_bare INTEGER NOT NULL CHECK (is_bare IN (0, 1))
 ) STRICT;
 
--- deadline counts milliseconds since the boot that boot_id names: a wall clock that steps changes nothing.
+-- deadline counts milliseconds since the boot with this boot_id, so that setting the wall clock has no effect.
 CREATE TABLE workers (
     id TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,
@@ -193,7 +193,7 @@ CREATE TABLE limits (
     capacity INTEGER NOT NULL CHECK (capacity >= 1)
 ) WITHOUT ROWID, STRICT;
 
--- The key's order is the order in which waiting runs are served.
+-- The order of the key is the order in which waiting runs are admitted.
 CREATE TABLE holds (
     key TEXT NOT NULL,
     is_admitted INTEGER NOT NULL CHECK (is_admitted IN (0, 1)),
@@ -217,7 +217,7 @@ CREATE TABLE dedupe (
 CREATE INDEX dedupe_by_run ON dedupe (run_id);
 CREATE INDEX dedupe_by_expiry ON dedupe (expires_at) WHERE expires_at IS NOT NULL;
 
--- Attempts that were followed by another one; the last attempt's facts are on the run.
+-- Attempts that were followed by another one; the last attempt is stored in the run.
 CREATE TABLE attempts (
     run_id TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -237,7 +237,7 @@ CREATE TABLE outputs (
     body BLOB NOT NULL
 ) STRICT;
 
--- AUTOINCREMENT: a number is never given again, also after the newest events were removed.
+-- AUTOINCREMENT: a number is never assigned again, even after the newest events were removed.
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     at INTEGER NOT NULL,
@@ -270,9 +270,9 @@ CREATE TABLE paused_steps (
     PRIMARY KEY (project, workflow_id, step)
 ) WITHOUT ROWID, STRICT;
 
--- A run that was opened as a tree: it runs without a worker until ended_at. state rises with every write.
--- open: children without a result; held: limits of the run and of its ancestors; progress: what the kind counts;
--- size: how many steps it has. What the tree was opened with never changes, and lies apart.
+-- A run that was opened as a tree: it runs without a worker until ended_at. state increases with every write.
+-- open: children without a result; held: limits of the run and of its ancestors; progress: counters of the tree's kind;
+-- size: number of steps. The immutable body of the tree is in a separate table.
 CREATE TABLE trees (
     run_id TEXT NOT NULL UNIQUE,
     project TEXT NOT NULL,
@@ -305,7 +305,8 @@ CREATE TABLE tree_bodies (
     body BLOB NOT NULL
 ) STRICT;
 
--- The steps of a workflow's tree. nth: their order in the definition; run_id is the tree's, step_run_id the step's own.
+-- The steps of a workflow's tree. nth: their order in the definition; run_id is the run of the tree, step_run_id of the
+-- step.
 CREATE TABLE steps (
     run_id TEXT NOT NULL,
     step TEXT NOT NULL,
@@ -318,22 +319,22 @@ CREATE TABLE steps (
     PRIMARY KEY (run_id, step)
 ) WITHOUT ROWID, STRICT;
 
--- What has to be settled: a child of the parent has ended, or, where both are the same run, the tree is to be looked at.
+-- Unsettled changes: a child of the parent has ended or, if both are the same run, the tree itself must be settled.
 CREATE TABLE notes (
     parent_id TEXT NOT NULL,
     run_id TEXT NOT NULL,
     PRIMARY KEY (parent_id, run_id)
 ) WITHOUT ROWID, STRICT;
 
--- Runs that wait for their gate, whether they are due or not, until it has decided.
+-- Runs that wait for the decision of their gate, whether they are due or not.
 CREATE TABLE gated (
     due_at INTEGER NOT NULL,
     run_id TEXT NOT NULL UNIQUE,
     PRIMARY KEY (due_at, run_id)
 ) WITHOUT ROWID, STRICT;
 
--- Jobs whose ends are kept in order of time, because a gate looks at them. The job comes first: whoever ends a run asks
--- for it alone.
+-- Jobs whose ends are kept in order of time, because a gate depends on them. The job is the first column: ending a run
+-- reads by job only.
 CREATE TABLE watched (
     project TEXT NOT NULL,
     job_id TEXT NOT NULL,
@@ -359,7 +360,7 @@ CREATE TABLE decisions (
     body BLOB NOT NULL
 ) STRICT;
 
--- A run as people see it: queued and running follow from the table it is in, not from a column.
+-- A run with its displayed status: queued and running follow from the table that contains it, not from a column.
 CREATE VIEW shown_runs AS
 SELECT
     r.id, r.job_id,

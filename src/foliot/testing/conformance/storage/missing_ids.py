@@ -1,4 +1,4 @@
-"""What cannot exist: no id holds a NUL, so whoever asks for one learns that it is not there, and others get theirs."""
+"""The promises of a storage about ids that cannot exist: an id with a NUL is not found, and others are."""
 
 import pytest
 
@@ -11,15 +11,15 @@ from foliot.domain.run.run import Status
 from foliot.errors import Unstorable
 from foliot.ports.queries import RunFilter
 from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_run, a_run_id
-from foliot.testing.conformance.storage.passages import opened
 from foliot.testing.conformance.storage.scene import Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import opened
 from foliot.testing.conformance.storage.workflows import a_workflow, put
 
 NUL = "a\0b"
 
 
-class AbsenceContract(Contract):
-    """Every storage passes these, unchanged."""
+class MissingIdContract(Contract):
+    """Every storage must pass these tests unchanged."""
 
     async def test_no_job_has_an_id_with_a_nul(self, scene: Scene) -> None:
         job = await scene.job()
@@ -60,7 +60,7 @@ class AbsenceContract(Contract):
         }
         assert await scene.cancel(nul, known) == [CancelAnswer.NOT_FOUND, CancelAnswer.CANCELLED]
 
-    async def test_no_run_is_of_such_a_job_schedule_or_execution(self, scene: Scene) -> None:
+    async def test_no_run_matches_a_job_schedule_or_execution_id_with_a_nul(self, scene: Scene) -> None:
         await scene.create(a_run())
         nul = JobId(NUL)
 
@@ -69,7 +69,7 @@ class AbsenceContract(Contract):
             assert await scene.storage.queries.page_runs(RunFilter(schedule_id=ScheduleId(NUL), status=status)) == []
             assert await scene.storage.queries.page_runs(RunFilter(root_id=RunId(NUL), status=status)) == []
         assert await scene.storage.queries.job(nul) is None
-        assert await scene.storage.admission.sights([nul], after=Instant(0), until=scene.now) == {
+        assert await scene.storage.admission.dependency_states([nul], after=Instant(0), until=scene.now) == {
             nul: DependencyState(None)
         }
         assert await scene.storage.admission.latest_end(nul, [Status.SUCCESS], until=scene.now) is None
@@ -99,11 +99,11 @@ class AbsenceContract(Contract):
 
         assert await scene.storage.work.renew(nul, None, LEASE, at=scene.now) is None
 
-    async def test_no_log_is_of_a_run_with_a_nul(self, scene: Scene) -> None:
+    async def test_no_log_has_a_run_id_with_a_nul(self, scene: Scene) -> None:
         assert await scene.storage.queries.read_log(RunId(NUL)) == []
         assert await scene.storage.queries.tail_log(RunId(NUL), limit=1) == []
 
-    async def test_what_is_no_text_at_all_is_the_callers_mistake(self, scene: Scene) -> None:
+    async def test_an_id_that_is_not_valid_text_raises_unstorable(self, scene: Scene) -> None:
         half = "\ud800"
         with pytest.raises(Unstorable):
             await scene.storage.definitions.get_jobs([JobId(half)])

@@ -1,4 +1,4 @@
-"""From due moments to saved decisions: what a storage promises about `due` and `settle`."""
+"""The promises of a storage about `due` and `commit_firings`."""
 
 import pytest
 from msgspec.structs import replace
@@ -13,11 +13,11 @@ from foliot.testing.conformance.storage.runs import OUT_OF_RANGE
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
-class SettleContract(Contract):
-    """Every storage passes these, unchanged."""
+class FiringContract(Contract):
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("R4-35", "R4-62")
-    async def test_a_schedule_is_due_from_its_moment_on(self, scene: Scene) -> None:
+    async def test_a_schedule_is_due_from_its_fire_time(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60))
         scene.clock.advance(MINUTE - 1)
         assert (await scene.due()).schedules == []
@@ -32,7 +32,7 @@ class SettleContract(Contract):
         assert list(due.revisions) == [schedule.revision]
         assert (due.in_flight, list(due.pauses), list(due.planned), due.behind_since) == (0, [], [], None)
 
-    async def test_due_schedules_come_with_their_jobs(self, scene: Scene) -> None:
+    async def test_due_schedules_are_read_with_their_jobs(self, scene: Scene) -> None:
         await scene.job(priority=3)
         await scene.schedule(every(60))
         scene.clock.advance(MINUTE)
@@ -41,7 +41,7 @@ class SettleContract(Contract):
 
         assert batch.jobs == await scene.storage.definitions.get_jobs([REPORT])
 
-    async def test_a_due_schedule_of_a_workflow_comes_with_the_job_of_that_name(self, scene: Scene) -> None:
+    async def test_a_due_schedule_of_a_workflow_is_read_with_its_job(self, scene: Scene) -> None:
         job = await scene.job("etl", kind="workflow")
         await scene.schedule(every(60, job_id=None, workflow_id="etl"))
         scene.clock.advance(MINUTE)
@@ -50,7 +50,7 @@ class SettleContract(Contract):
 
         assert batch.jobs == {job.id: job}
 
-    async def test_due_schedules_come_earliest_first_up_to_the_limit(self, scene: Scene) -> None:
+    async def test_due_schedules_are_read_earliest_first_up_to_the_limit(self, scene: Scene) -> None:
         for name, seconds in (("a", 50), ("b", 30), ("c", 40)):
             await scene.schedule(every(seconds), schedule_id=name)
         scene.clock.advance(MINUTE)
@@ -58,7 +58,7 @@ class SettleContract(Contract):
         assert [due.id for due in (await scene.due()).schedules] == ["b", "c", "a"]
         assert [due.id for due in (await scene.due(limit=2)).schedules] == ["b", "c"]
 
-    async def test_looking_for_due_schedules_changes_nothing(self, scene: Scene) -> None:
+    async def test_reading_due_schedules_changes_nothing(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         scene.clock.advance(MINUTE)
 
@@ -84,7 +84,7 @@ class SettleContract(Contract):
         assert (await scene.due()).schedules == []
 
     @pytest.mark.proves("R1-18", "R4-23", "R4-67", "R4-72")
-    async def test_a_run_names_the_tick_it_was_made_for(self, scene: Scene) -> None:
+    async def test_a_run_has_the_tick_it_was_created_for(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, payload={"a": 1}))
         moment = scene.after(MINUTE)
         [run_id] = await scene.fire_after(MINUTE + SECOND)
@@ -97,7 +97,7 @@ class SettleContract(Contract):
         assert (run.status, run.job_id, run.payload, run.trigger) == (Status.QUEUED, REPORT, {"a": 1}, "schedule")
 
     @pytest.mark.proves("R1-19", "R1-60")
-    async def test_a_run_keeps_what_its_job_said_when_it_was_made(self, scene: Scene) -> None:
+    async def test_a_run_keeps_the_options_its_job_had_at_creation(self, scene: Scene) -> None:
         await scene.job(queue="old", priority=2)
         await scene.schedule(every(60))
         [run_id] = await scene.fire_after(MINUTE)
@@ -152,7 +152,7 @@ class SettleContract(Contract):
         assert await scene.ready() == []
 
     @pytest.mark.proves("L6", "T10")
-    async def test_a_firing_decided_before_its_run_in_flight_ended_is_still_sound(self, scene: Scene) -> None:
+    async def test_a_firing_decided_before_the_running_run_ended_is_saved_and_starts(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
         await scene.fire_after(MINUTE)
         [claim] = await scene.claim()
@@ -163,11 +163,11 @@ class SettleContract(Contract):
         await scene.settle(firing)
         await scene.storage.admission.admit(100, at=scene.now)
 
-        # The new run was to wait for one that is over by now: it must not wait for ever.
+        # The new run was decided to wait for a run that has ended meanwhile: it must not wait forever.
         assert await scene.ready() == [run.id for run in firing.runs]
 
     @pytest.mark.proves("R4-53")
-    async def test_a_batch_saves_what_is_current_and_tells_which(self, scene: Scene) -> None:
+    async def test_a_batch_saves_current_firings_and_returns_them(self, scene: Scene) -> None:
         stale = await scene.schedule(every(60), schedule_id="a")
         fresh = await scene.schedule(every(60), schedule_id="b")
         scene.clock.advance(MINUTE)
@@ -178,7 +178,7 @@ class SettleContract(Contract):
         assert await scene.ticks(stale.uid) == []
 
     @pytest.mark.proves("M4", "T5")
-    async def test_a_firing_that_cannot_be_stored_does_not_fail_its_batch(self, scene: Scene) -> None:
+    async def test_an_unstorable_firing_does_not_fail_its_batch(self, scene: Scene) -> None:
         bad = await scene.schedule(every(60), schedule_id="a")
         good = await scene.schedule(every(60), schedule_id="b")
         scene.clock.advance(MINUTE)
@@ -191,7 +191,7 @@ class SettleContract(Contract):
         assert (await scene.stored(bad.id)).settled_until == bad.settled_until
         assert len(await scene.ticks(good.uid)) == len(await scene.ready()) == 1
 
-    async def test_a_firing_without_runs_keeps_the_last_scheduled_moment(self, scene: Scene) -> None:
+    async def test_a_firing_without_runs_keeps_last_scheduled_at(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.SKIP))
         await scene.fire_after(MINUTE)
         ran_at = scene.now
@@ -201,7 +201,7 @@ class SettleContract(Contract):
         assert (await scene.stored()).last_scheduled_at == ran_at
 
     @pytest.mark.proves("R4-40", "T2")
-    async def test_a_long_downtime_is_one_row(self, scene: Scene) -> None:
+    async def test_a_long_downtime_is_one_ledger_row(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(1, catchup=Catchup.NONE))
 
         await scene.fire_after(30 * 24 * HOUR)
@@ -211,7 +211,7 @@ class SettleContract(Contract):
         assert missed.count == (missed.until - missed.scheduled_for) // SECOND + 1 > 2_000_000
 
     @pytest.mark.proves("R4-59", "T9")
-    async def test_a_capped_catch_up_goes_on_where_it_stopped(self, scene: Scene) -> None:
+    async def test_a_capped_catch_up_continues_where_it_stopped(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
         scene.clock.advance(150 * MINUTE)
         first = await scene.fire()
@@ -226,7 +226,7 @@ class SettleContract(Contract):
         assert [tick.outcome for tick in await scene.ticks(schedule.uid)] == [TickOutcome.RAN] * 150
 
     @pytest.mark.proves("R4-42", "T14")
-    async def test_planned_ticks_are_stored_and_come_back(self, scene: Scene) -> None:
+    async def test_planned_ticks_are_stored(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW))
         scene.clock.advance(3 * MINUTE + 30 * SECOND)
         [firing] = await scene.decide()
@@ -253,7 +253,7 @@ class SettleContract(Contract):
         assert [tick.outcome for tick in await scene.ticks(schedule.uid)] == [TickOutcome.RAN] * 4
 
     @pytest.mark.proves("R4-42", "T15")
-    async def test_a_planned_tick_keeps_the_rule_it_was_planned_by_through_an_edit(self, scene: Scene) -> None:
+    async def test_an_edit_does_not_change_the_rule_of_a_planned_tick(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW))
         edited_at = scene.clock.advance(3 * MINUTE + 30 * SECOND)
         await scene.fire()
@@ -297,7 +297,7 @@ class SettleContract(Contract):
         assert {(tick.outcome, tick.reason) for tick in dropped} == {(TickOutcome.CANCELLED, TickReason.DELETED)}
 
     @pytest.mark.proves("T2", "T15")
-    async def test_an_edit_during_a_backlog_loses_and_invents_nothing(self, scene: Scene) -> None:
+    async def test_an_edit_during_a_backlog_loses_and_adds_no_ticks(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
         edited_at = scene.clock.advance(5 * MINUTE + 30 * SECOND)
         await scene.schedule(every(120, catchup=Catchup.ALL, overlap=Overlap.ALLOW, anchor=schedule.created_at))
@@ -311,7 +311,7 @@ class SettleContract(Contract):
         assert numbers == {False: 1, True: 2}
 
     @pytest.mark.proves("R4-66")
-    async def test_a_due_schedule_whose_job_never_existed_comes_without_it(self, scene: Scene) -> None:
+    async def test_a_due_schedule_of_a_missing_job_is_read_without_it(self, scene: Scene) -> None:
         orphan = a_schedule(every(60, job_id=JobId("ghost")))
         await scene.storage.definitions.put_schedules([orphan], at=scene.now)
         await scene.fire_after(MINUTE)
@@ -321,7 +321,7 @@ class SettleContract(Contract):
         assert (tick.outcome, tick.reason, tick.run_id) == (TickOutcome.FAILED, TickReason.LAUNCH_FAILED, None)
 
     @pytest.mark.proves("T6")
-    async def test_a_clock_set_back_creates_no_row(self, scene: Scene) -> None:
+    async def test_a_clock_set_back_creates_no_ledger_row(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60))
         await scene.fire_after(MINUTE)
         before = await scene.stored()

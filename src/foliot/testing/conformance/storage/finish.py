@@ -1,4 +1,4 @@
-"""From running to what follows: what a storage promises about ended attempts."""
+"""The promises of a storage about finished attempts."""
 
 from collections.abc import Callable
 
@@ -31,10 +31,10 @@ EVERY_ENDING = pytest.mark.parametrize("ending", [succeeded, failed, to_retry, g
 
 
 class FinishContract(Contract):
-    """Every storage passes these, unchanged."""
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("R1-30", "S2", "S10")
-    async def test_a_success_is_kept_with_its_result(self, scene: Scene) -> None:
+    async def test_a_success_is_stored_with_its_output(self, scene: Scene) -> None:
         claim = await scene.start()
         scene.clock.advance(SECOND)
 
@@ -48,7 +48,7 @@ class FinishContract(Contract):
         assert (run.worker_id, run.token) == (claim.worker_id, claim.token)
 
     @pytest.mark.proves("R1-32", "R1-33")
-    async def test_a_failure_is_kept_with_its_reason(self, scene: Scene) -> None:
+    async def test_a_failure_is_stored_with_its_reason(self, scene: Scene) -> None:
         claim = await scene.start()
 
         await scene.finish(failed(claim, "exit code 1"))
@@ -64,7 +64,7 @@ class FinishContract(Contract):
             (Cancelled(), Status.CANCELLED, Reason.CANCELLED),
         ],
     )
-    async def test_every_other_ending_is_kept_too(
+    async def test_every_other_outcome_is_stored(
         self, scene: Scene, outcome: Outcome, status: Status, reason: Reason
     ) -> None:
         claim = await scene.start(a_run(overrides=None))
@@ -75,7 +75,7 @@ class FinishContract(Contract):
         assert (run.status, run.reason) == (status, reason)
 
     @pytest.mark.proves("R1-31", "S9")
-    async def test_a_run_to_be_retried_is_scheduled_for_its_moment(self, scene: Scene) -> None:
+    async def test_a_run_to_retry_is_scheduled_for_its_retry_time(self, scene: Scene) -> None:
         claim = await scene.start(a_run(retry_delay=5 * SECOND))
         due_at = scene.after(5 * SECOND)
 
@@ -88,7 +88,7 @@ class FinishContract(Contract):
         assert (await scene.release()).next_due_at == due_at
 
     @pytest.mark.proves("R1-31", "R1-45", "S3", "S9")
-    async def test_a_retry_starts_when_its_moment_has_come(self, scene: Scene) -> None:
+    async def test_a_retry_starts_when_it_is_due(self, scene: Scene) -> None:
         first = await scene.start(a_run(retry_delay=SECOND))
         await scene.finish(to_retry(first))
         scene.clock.advance(SECOND)
@@ -99,7 +99,7 @@ class FinishContract(Contract):
         assert (second.run_id, second.attempt, second.lost) == (first.run_id, 2, 0)
         assert second.due_at == scene.now
 
-    async def test_a_retry_that_is_due_now_is_queued_at_once(self, scene: Scene) -> None:
+    async def test_a_retry_without_delay_is_queued_immediately(self, scene: Scene) -> None:
         claim = await scene.start()
 
         await scene.finish(to_retry(claim))
@@ -107,7 +107,7 @@ class FinishContract(Contract):
         assert await scene.status(claim.run_id) is Status.QUEUED
 
     @pytest.mark.proves("S3")
-    async def test_a_lost_attempt_is_counted_apart(self, scene: Scene) -> None:
+    async def test_a_lost_attempt_is_counted_as_lost(self, scene: Scene) -> None:
         first = await scene.start()
         await scene.finish(lost(first))
         [second] = await scene.claim()
@@ -119,7 +119,7 @@ class FinishContract(Contract):
         assert (await scene.run(first.run_id)).lost == 1
 
     @pytest.mark.proves("S3")
-    async def test_the_loss_that_ends_a_run_is_counted_too(self, scene: Scene) -> None:
+    async def test_the_lost_attempt_that_ends_a_run_is_counted_as_lost(self, scene: Scene) -> None:
         first = await scene.start(a_run(overrides=b'{"max_lost":1}'))
         await scene.finish(lost(first))
         [second] = await scene.claim()
@@ -140,7 +140,7 @@ class FinishContract(Contract):
         assert (run.status, run.lost) == (Status.CANCELLED, 1)
 
     @pytest.mark.proves("S3")
-    async def test_an_attempt_given_back_costs_nothing(self, scene: Scene) -> None:
+    async def test_an_attempt_given_back_is_not_counted(self, scene: Scene) -> None:
         first = await scene.start()
 
         await scene.finish(given_back(first))
@@ -152,7 +152,7 @@ class FinishContract(Contract):
         [second] = await scene.claim()
         assert second.attempt == 1
 
-    async def test_a_run_given_back_keeps_its_place_in_the_queue(self, scene: Scene) -> None:
+    async def test_a_run_given_back_keeps_its_rank(self, scene: Scene) -> None:
         first = await scene.start()
         scene.clock.advance(SECOND)
         [younger] = await scene.create(a_run(due_at=scene.now))
@@ -163,9 +163,7 @@ class FinishContract(Contract):
 
     @pytest.mark.proves("L2")
     @EVERY_ENDING
-    async def test_a_token_that_was_never_granted_changes_nothing_and_comes_back(
-        self, scene: Scene, ending: Ending
-    ) -> None:
+    async def test_a_token_that_was_never_granted_is_stale(self, scene: Scene, ending: Ending) -> None:
         claim = await scene.start()
         forged = replace(claim, token=Token(claim.token + 1_000))
 
@@ -183,14 +181,14 @@ class FinishContract(Contract):
 
     @pytest.mark.proves("L2")
     @EVERY_ENDING
-    async def test_a_current_token_in_the_hands_of_another_worker_is_stale(self, scene: Scene, ending: Ending) -> None:
+    async def test_a_current_token_used_by_another_worker_is_stale(self, scene: Scene, ending: Ending) -> None:
         claim = await scene.start()
         forged = replace(claim, worker_id=(await scene.worker()).id)
 
         assert await scene.finish(ending(forged)) == [forged.token]
         assert await scene.status(claim.run_id) is Status.RUNNING
 
-    async def test_a_run_that_does_not_exist_is_stale(self, scene: Scene) -> None:
+    async def test_the_token_of_a_missing_run_is_stale(self, scene: Scene) -> None:
         claim = a_claim()
 
         assert await scene.finish(succeeded(claim)) == [claim.token]
@@ -241,7 +239,7 @@ class FinishContract(Contract):
 
     @pytest.mark.proves("S3", "S4")
     @pytest.mark.parametrize("ending", [succeeded, failed, to_retry])
-    async def test_an_outcome_that_comes_twice_in_one_batch_is_saved_once(self, scene: Scene, ending: Ending) -> None:
+    async def test_an_outcome_that_is_twice_in_one_batch_is_saved_once(self, scene: Scene, ending: Ending) -> None:
         claim = await scene.start()
 
         assert await scene.finish(ending(claim), ending(claim)) == []
@@ -249,7 +247,7 @@ class FinishContract(Contract):
         assert len(await scene.items(EventKind.RUNS_ENDED)) == 1
         assert len(await scene.storage.queries.attempts(claim.run_id)) == 1
 
-    async def test_a_batch_tells_stale_tokens_from_good_ones(self, scene: Scene) -> None:
+    async def test_a_batch_returns_only_its_stale_tokens(self, scene: Scene) -> None:
         await scene.create(*some_runs(4, retry_delay=SECOND))
         one, two, three, four = await scene.claim()
         stale = replace(two, token=Token(two.token + 1_000))
@@ -260,11 +258,11 @@ class FinishContract(Contract):
         expected = [Status.SUCCESS, Status.RUNNING, Status.SCHEDULED, Status.QUEUED]
         assert await scene.statuses(one.run_id, two.run_id, three.run_id, four.run_id) == expected
 
-    async def test_nothing_to_finish_finishes_nothing(self, scene: Scene) -> None:
+    async def test_finishing_an_empty_batch_is_a_no_op(self, scene: Scene) -> None:
         assert await scene.finish() == []
 
     @pytest.mark.proves("M4", "S10")
-    async def test_an_error_that_is_no_text_is_written_out(self, scene: Scene) -> None:
+    async def test_an_error_that_is_not_valid_text_is_escaped(self, scene: Scene) -> None:
         claim = await scene.start()
 
         assert await scene.finish(failed(claim, "\ud800\0")) == []
@@ -273,7 +271,7 @@ class FinishContract(Contract):
         assert (run.status, run.reason, run.error) == (Status.FAILED, Reason.EXIT_CODE, r"\ud800\0")
 
     @pytest.mark.proves("M4", "S9")
-    async def test_an_error_that_is_no_text_is_written_out_before_a_retry_too(self, scene: Scene) -> None:
+    async def test_an_error_that_is_not_valid_text_is_escaped_before_a_retry(self, scene: Scene) -> None:
         claim = await scene.start(a_run(retry_delay=SECOND))
 
         assert await scene.finish(to_retry(claim, "\ud800\0")) == []
@@ -291,9 +289,7 @@ class FinishContract(Contract):
             Failure("bad", Reason.EXIT_CODE, OUT_OF_RANGE),
         ],
     )
-    async def test_an_outcome_that_cannot_be_stored_fails_its_run_and_not_its_batch(
-        self, scene: Scene, outcome: Outcome
-    ) -> None:
+    async def test_an_unstorable_outcome_fails_its_run_and_not_its_batch(self, scene: Scene, outcome: Outcome) -> None:
         await scene.create(*some_runs(3, retry_delay=SECOND))
         one, bad, three = await scene.claim()
 
@@ -305,7 +301,7 @@ class FinishContract(Contract):
         assert await scene.statuses(one.run_id, three.run_id) == [Status.SUCCESS, Status.SCHEDULED]
 
     @pytest.mark.proves("L2", "M4")
-    async def test_an_outcome_that_cannot_be_stored_is_accepted_again_and_refused_if_stale(self, scene: Scene) -> None:
+    async def test_an_unstorable_outcome_is_accepted_again_and_refused_if_stale(self, scene: Scene) -> None:
         claim = await scene.start()
         bad = a_finish(claim, Failure("bad", Reason.EXIT_CODE, OUT_OF_RANGE, retryable=False))
         forged = replace(bad, token=Token(claim.token + 1_000))
@@ -315,7 +311,7 @@ class FinishContract(Contract):
         assert await scene.finish(bad) == []
 
     @pytest.mark.proves("S10")
-    async def test_a_clock_that_steps_back_makes_no_attempt_end_before_it_began(self, scene: Scene) -> None:
+    async def test_a_clock_set_back_makes_no_attempt_end_before_its_start(self, scene: Scene) -> None:
         await scene.create(*some_runs(4, retry_delay=SECOND))
         good, bad, again, unstarted = await scene.claim()
         began = scene.now
@@ -331,7 +327,7 @@ class FinishContract(Contract):
         assert (await scene.run(again.run_id)).due_at == later(began, SECOND)
 
     @pytest.mark.proves("S10")
-    async def test_a_clock_that_steps_back_makes_no_run_start_before_it_was_created(self, scene: Scene) -> None:
+    async def test_a_clock_set_back_makes_no_run_start_before_its_creation(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run())
         created_at = scene.now
         scene.clock.step(-HOUR)
@@ -343,7 +339,7 @@ class FinishContract(Contract):
         assert (claim.started_at, run.started_at, run.finished_at) == (created_at, created_at, created_at)
 
     @pytest.mark.proves("S3", "S10")
-    async def test_every_finished_attempt_is_on_record_in_order(self, scene: Scene) -> None:
+    async def test_finished_attempts_are_recorded_in_order(self, scene: Scene) -> None:
         first = await scene.start()
         scene.clock.advance(SECOND)
         first_end = scene.now
@@ -372,7 +368,7 @@ class FinishContract(Contract):
         ]
 
     @pytest.mark.proves("S3")
-    async def test_an_attempt_under_way_is_not_on_record(self, scene: Scene) -> None:
+    async def test_a_running_attempt_is_not_recorded(self, scene: Scene) -> None:
         first = await scene.start()
         assert await scene.storage.queries.attempts(first.run_id) == []
         await scene.finish(to_retry(first))
@@ -381,7 +377,7 @@ class FinishContract(Contract):
         assert [record.number for record in await scene.storage.queries.attempts(first.run_id)] == [1]
 
     @pytest.mark.proves("S3")
-    async def test_a_run_cancelled_between_two_attempts_has_one_on_record(self, scene: Scene) -> None:
+    async def test_a_run_cancelled_between_two_attempts_has_one_recorded_attempt(self, scene: Scene) -> None:
         claim = await scene.start(a_run(retry_delay=MINUTE))
         await scene.finish(to_retry(claim))
         await scene.cancel(claim.run_id)
@@ -399,7 +395,7 @@ class FinishContract(Contract):
         assert await scene.storage.queries.attempts(a_run_id()) == []
 
     @pytest.mark.proves("S10")
-    async def test_the_result_of_a_retried_run_is_that_of_its_last_attempt(self, scene: Scene) -> None:
+    async def test_a_retried_run_has_the_result_of_its_last_attempt(self, scene: Scene) -> None:
         first = await scene.start()
         await scene.finish(to_retry(first, error="first"))
         [second] = await scene.claim()

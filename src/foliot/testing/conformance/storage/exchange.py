@@ -1,4 +1,4 @@
-"""Outcomes go out and runs come in, together: what a storage promises about exchanges."""
+"""The promises of a storage about `exchange`: it saves outcomes and claims runs in one transaction."""
 
 import asyncio
 from collections import Counter
@@ -15,13 +15,13 @@ from foliot.ports.storage import Storage
 from foliot.ports.work import Exchanged
 from foliot.testing.builders import LEASE, a_claim, a_run, failed, some_runs, succeeded
 from foliot.testing.clock import VirtualClock
-from foliot.testing.conformance.storage.finishing import FinishContract
+from foliot.testing.conformance.storage.finish import FinishContract
 from foliot.testing.conformance.storage.scene import Another, Scene
 from foliot.testing.invariants import check_invariants
 
 
 class ExchangingScene(Scene):
-    """Attempts end by an exchange that finds nothing to claim."""
+    """Finishes attempts with an exchange that claims nothing."""
 
     async def finish(self, *finishes: Finish) -> list[Token]:
         exchanged = await self.exchange(finishes, queues=["deserted"])
@@ -42,7 +42,7 @@ class ExchangingScene(Scene):
 
 
 class ExchangeContract(FinishContract):
-    """Every storage passes these, unchanged: all that holds for a finish, and these."""
+    """Every storage must pass these tests unchanged, and those of `FinishContract` with exchanges."""
 
     @pytest.fixture
     async def scene(self, storage: Storage, clock: VirtualClock) -> AsyncIterator[ExchangingScene]:
@@ -50,7 +50,7 @@ class ExchangeContract(FinishContract):
         assert await check_invariants(storage, now=LATEST) == []
 
     @pytest.mark.proves("R1-30", "L1", "S2")
-    async def test_outcomes_are_saved_and_the_next_runs_claimed(self, scene: ExchangingScene) -> None:
+    async def test_an_exchange_saves_outcomes_and_claims_the_next_runs(self, scene: ExchangingScene) -> None:
         runs = await scene.create(*some_runs(5))
         first = await scene.claim(2)
         scene.clock.advance(SECOND)
@@ -61,7 +61,7 @@ class ExchangeContract(FinishContract):
         assert {claim.started_at for claim in claims} == {scene.now}
         assert await scene.statuses(*runs) == [*[Status.SUCCESS] * 2, *[Status.RUNNING] * 2, Status.QUEUED]
 
-    async def test_the_next_runs_are_those_of_the_highest_rank(self, scene: ExchangingScene) -> None:
+    async def test_an_exchange_claims_in_rank_order(self, scene: ExchangingScene) -> None:
         first = await scene.start()
         low, middle, high = [(await scene.create(a_run(priority=priority)))[0] for priority in (1, 5, 9)]
 
@@ -70,7 +70,7 @@ class ExchangeContract(FinishContract):
         assert [claim.run_id for claim in claims] == [high, middle]
         assert await scene.status(low) is Status.QUEUED
 
-    async def test_what_is_claimed_can_be_finished(self, scene: ExchangingScene) -> None:
+    async def test_runs_claimed_by_an_exchange_can_be_finished(self, scene: ExchangingScene) -> None:
         runs = await scene.create(*some_runs(4))
         claims = await scene.claim(1)
         while claims:
@@ -79,7 +79,7 @@ class ExchangeContract(FinishContract):
         assert await scene.statuses(*runs) == [Status.SUCCESS] * 4
 
     @pytest.mark.proves("L2")
-    async def test_a_stale_token_comes_back_and_keeps_no_run_from_being_claimed(self, scene: ExchangingScene) -> None:
+    async def test_an_exchange_returns_stale_tokens_and_still_claims(self, scene: ExchangingScene) -> None:
         current, gone = await scene.start(), await scene.start()
         await scene.finish(failed(gone))
         [waiting] = await scene.create(a_run())
@@ -92,7 +92,7 @@ class ExchangeContract(FinishContract):
         assert await scene.statuses(current.run_id, gone.run_id) == [Status.SUCCESS, Status.FAILED]
 
     @pytest.mark.proves("R1-33")
-    async def test_an_exchange_that_is_repeated_saves_nothing_twice(self, scene: ExchangingScene) -> None:
+    async def test_a_repeated_exchange_saves_nothing_twice(self, scene: ExchangingScene) -> None:
         claim = await scene.start()
         await scene.exchange([succeeded(claim)])
 
@@ -101,7 +101,7 @@ class ExchangeContract(FinishContract):
         assert stale == []
         assert await scene.items(EventKind.RUNS_ENDED) == [[claim.run_id, "success", 1]]
 
-    async def test_successes_and_failures_go_together(self, scene: ExchangingScene) -> None:
+    async def test_an_exchange_saves_successes_and_failures(self, scene: ExchangingScene) -> None:
         good, bad = await scene.start(), await scene.start()
         [waiting] = await scene.create(a_run())
 
@@ -111,7 +111,7 @@ class ExchangeContract(FinishContract):
         assert await scene.statuses(good.run_id, bad.run_id) == [Status.SUCCESS, Status.FAILED]
 
     @pytest.mark.proves("L10")
-    async def test_a_place_that_becomes_free_is_taken_in_the_same_exchange(self, scene: ExchangingScene) -> None:
+    async def test_a_freed_place_is_used_in_the_same_exchange(self, scene: ExchangingScene) -> None:
         first, second = await scene.create(*some_runs(2, max_concurrent=1))
         [claim] = await scene.claim()
         assert claim.run_id == first
@@ -120,7 +120,7 @@ class ExchangeContract(FinishContract):
 
         assert [claim.run_id for claim in claims] == [second]
 
-    async def test_a_worker_that_has_expired_saves_its_outcomes_and_gets_nothing(self, scene: ExchangingScene) -> None:
+    async def test_an_expired_worker_saves_its_outcomes_and_claims_nothing(self, scene: ExchangingScene) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
         await scene.create(a_run())
@@ -131,9 +131,7 @@ class ExchangeContract(FinishContract):
         assert (stale, claims) == ([], [])
         assert await scene.status(claim.run_id) is Status.SUCCESS
 
-    async def test_outcomes_of_an_earlier_life_go_along_with_the_claims_of_the_next(
-        self, scene: ExchangingScene
-    ) -> None:
+    async def test_a_reregistered_worker_saves_outcomes_of_its_former_id(self, scene: ExchangingScene) -> None:
         before, after = await scene.worker("before"), await scene.worker("after")
         claim = await scene.start(worker=before)
         await scene.create(a_run())
@@ -144,7 +142,7 @@ class ExchangeContract(FinishContract):
         assert (stale, run.status, run.worker_id) == ([], Status.SUCCESS, before.id)
         assert next_claim.worker_id == after.id
 
-    async def test_only_runs_that_were_named_are_claimed(self, scene: ExchangingScene) -> None:
+    async def test_an_exchange_with_only_claims_no_other_run(self, scene: ExchangingScene) -> None:
         first = await scene.start()
         _, named = await scene.create(*some_runs(2))
 
@@ -153,14 +151,14 @@ class ExchangeContract(FinishContract):
         assert [claim.run_id for claim in claims] == [named]
 
     @pytest.mark.parametrize("limit", [0, -1])
-    async def test_who_wants_nothing_gets_nothing(self, scene: ExchangingScene, limit: int) -> None:
+    async def test_an_exchange_with_a_limit_of_zero_claims_nothing(self, scene: ExchangingScene, limit: int) -> None:
         first = await scene.start()
         await scene.create(a_run())
 
         assert await scene.exchange([succeeded(first)], limit) == ([], [], {})
         assert await scene.status(first.run_id) is Status.SUCCESS
 
-    async def test_runs_come_from_all_the_queues_of_a_worker(self, scene: ExchangingScene) -> None:
+    async def test_an_exchange_claims_from_all_queues_of_the_worker(self, scene: ExchangingScene) -> None:
         first = await scene.start()
         runs = [(await scene.create(a_run(queue=queue)))[0] for queue in ("fast", "slow", "other")]
 
@@ -168,7 +166,7 @@ class ExchangeContract(FinishContract):
 
         assert [claim.run_id for claim in claims] == runs[:2]
 
-    async def test_with_nothing_to_save_it_is_a_claim(self, scene: ExchangingScene) -> None:
+    async def test_an_exchange_without_outcomes_is_a_claim(self, scene: ExchangingScene) -> None:
         [run_id] = await scene.create(a_run())
 
         stale, [claim], _ = await scene.exchange([])
@@ -176,7 +174,7 @@ class ExchangeContract(FinishContract):
         assert (stale, claim.run_id) == ([], run_id)
 
     @pytest.mark.proves("O2")
-    async def test_ends_and_starts_are_both_events(self, scene: ExchangingScene) -> None:
+    async def test_an_exchange_writes_events_for_ends_and_starts(self, scene: ExchangingScene) -> None:
         first = await scene.start()
         [second] = await scene.create(a_run())
 
@@ -186,7 +184,7 @@ class ExchangeContract(FinishContract):
         assert await scene.items(EventKind.RUNS_ENDED) == [[first.run_id, "success", 1]]
 
     @pytest.mark.proves("L1", "L2", "S2")
-    async def test_many_that_exchange_never_share_a_run(
+    async def test_concurrent_exchanges_never_claim_the_same_run(
         self, scene: ExchangingScene, another: Another, clock: VirtualClock
     ) -> None:
         runs = await scene.create(*some_runs(200))

@@ -1,4 +1,4 @@
-"""Trees as cases about them need: say what the case is about, the rest is filled in."""
+"""Builders of trees for tests, with defaults for everything that a test does not set."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -26,8 +26,8 @@ DONE: Final = Ended(Status.SUCCESS)
 NOTES: Final = 100
 
 
-def a_part(parent: RunId, step: str, **fields: Any) -> NewRun:
-    """The run of a step. Its parent is the outermost tree, unless `root_id` is given."""
+def a_child(parent: RunId, step: str, **fields: Any) -> NewRun:
+    """Build the run of a step. Its parent is the outermost tree, unless `root_id` is given."""
     place = {"parent_id": parent, "root_id": parent, "child_key": step}
     return a_run(**{"job_id": JobId(f"etl.{step}"), **place, **fields})
 
@@ -42,13 +42,15 @@ def an_opening(
     jobs: Mapping[JobId, JobSpec] | None = None,
     **fields: Any,
 ) -> Opening:
-    """The steps come one after the other; the first has a run, unless others are given. Other fields are the tree's."""
+    """Build an opening with sequential steps. The first has a run, unless `runs` is given; `fields` are of the tree."""
     root_id = fields.get("root_id", claim.parent_id or claim.run_id)
-    first = {steps[0]: a_part(claim.run_id, steps[0], root_id=root_id)}
-    parts = first if runs is None else runs
+    first = {steps[0]: a_child(claim.run_id, steps[0], root_id=root_id)}
+    children = first if runs is None else runs
     result = None if ended is None else Result.SUCCESS
     states = {
-        name: StepState(int(name not in parts), result=result, run_id=parts[name].id if name in parts else None)
+        name: StepState(
+            int(name not in children), result=result, run_id=children[name].id if name in children else None
+        )
         for name in steps
     }
     known: dict[str, Any] = {
@@ -64,11 +66,11 @@ def an_opening(
         "planned": claim.scheduled_for,
     }
     body = msgspec.json.encode(ExecutionBody(params or {}, jobs or {}))
-    return Opening(claim, Tree(claim.run_id, **{**known, **fields}), body, tuple(parts.values()), states, ended)
+    return Opening(claim, Tree(claim.run_id, **{**known, **fields}), body, tuple(children.values()), states, ended)
 
 
 async def opened(scene: Scene, run: NewRun | None = None, **fields: Any) -> Tree:
-    """A tree under way."""
+    """Create a run, open it as a tree, and return the tree."""
     claim = await scene.start(run or a_run(job_id=ETL))
     opening = an_opening(claim, **fields)
     assert await scene.storage.trees.open([opening], at=scene.now) == []
@@ -76,12 +78,12 @@ async def opened(scene: Scene, run: NewRun | None = None, **fields: Any) -> Tree
 
 
 async def shown(scene: Scene, run_id: RunId) -> Execution:
-    """An execution as it is looked at."""
+    """Return an execution as the queries port shows it."""
     return (await scene.storage.queries.get_executions([run_id]))[run_id]
 
 
 async def stored(scene: Scene, run_id: RunId) -> Tree:
-    """The tree of an execution as it is now, to be settled."""
+    """Return the current tree of an execution, to settle it."""
     execution = await shown(scene, run_id)
     return Tree(
         run_id,
@@ -99,16 +101,16 @@ async def stored(scene: Scene, run_id: RunId) -> Tree:
     )
 
 
-async def part_of(scene: Scene, tree: Tree, step: str = "extract") -> RunId:
+async def child_of(scene: Scene, tree: Tree, step: str = "extract") -> RunId:
     states = await scene.storage.queries.step_states(tree.run_id, [step])
     run_id = states[step].run_id
     assert run_id is not None
     return run_id
 
 
-async def begun(scene: Scene, tree: Tree, step: str = "extract") -> Claim:
-    """The lease of a step's run."""
-    [claim] = await scene.claim(only=[await part_of(scene, tree, step)])
+async def claim_child(scene: Scene, tree: Tree, step: str = "extract") -> Claim:
+    """Claim the run of a step."""
+    [claim] = await scene.claim(only=[await child_of(scene, tree, step)])
     return claim
 
 
@@ -116,8 +118,8 @@ async def unsettled(scene: Scene, limit: int = 100) -> Sequence[UnsettledTree]:
     return (await scene.storage.trees.unsettled(limit, notes_per_tree=NOTES, at=scene.now)).trees
 
 
-async def noted(scene: Scene) -> list[tuple[str | None, Status | None]]:
-    """What the notes of all trees say."""
+async def all_notes(scene: Scene) -> list[tuple[str | None, Status | None]]:
+    """Return step and status of the notes of all trees."""
     return [(note.child_key, note.status) for one in await unsettled(scene) for note in one.notes.items]
 
 
@@ -129,15 +131,15 @@ def a_settlement(
     runs: Mapping[str, NewRun] | None = None,
     **fields: Any,
 ) -> Settlement:
-    """Each changed step that has a result had none before."""
+    """Build a settlement. Changed steps with a result must have had none before."""
     steps = changed or {}
     still_open = tree.open - sum(state.result is not None for state in steps.values())
     runs_to_start = tuple((runs or {}).values())
     return Settlement(tree._replace(open=still_open), tuple(notes), runs_to_start, steps, **fields)
 
 
-def the_end(tree: Tree, ended: Ended = DONE, *, steps: Sequence[str] = STEPS) -> Settlement:
-    """All steps are resolved."""
+def final_settlement(tree: Tree, ended: Ended = DONE, *, steps: Sequence[str] = STEPS) -> Settlement:
+    """Build the settlement that resolves all steps and ends the tree."""
     changed = {name: StepState(0, result=Result.SUCCESS) for name in steps}
     return Settlement(tree._replace(open=0), (), (), changed, ended=ended)
 

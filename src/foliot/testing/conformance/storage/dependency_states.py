@@ -1,4 +1,4 @@
-"""How jobs ended lately: what a storage shows to a gate that looks at them."""
+"""The promises of a storage about dependency states: the latest ends of jobs, as gates read them."""
 
 import asyncio
 
@@ -11,15 +11,15 @@ from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, Status
 from foliot.testing.builders import REPORT, a_run, a_run_id, failed, succeeded, to_retry
 from foliot.testing.conformance.storage.gates import FAIL, SKIP, decide
-from foliot.testing.conformance.storage.passages import opened, settle, the_end
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import final_settlement, opened, settle
 
 
-class SightContract(Contract):
-    """Every storage passes these, unchanged."""
+class DependencyStateContract(Contract):
+    """Every storage must pass these tests unchanged."""
 
     @pytest.mark.proves("D10")
-    async def test_the_latest_end_inside_the_window_is_seen(self, scene: Scene) -> None:
+    async def test_a_dependency_state_has_the_latest_end_in_the_window(self, scene: Scene) -> None:
         await watch(scene)
         ends = []
         for _ in range(3):
@@ -33,7 +33,7 @@ class SightContract(Contract):
         assert await sight(scene, until=Instant(ends[0].finished_at - 1)) == DependencyState(None)
 
     @pytest.mark.proves("D10")
-    async def test_the_end_counts_and_not_the_start(self, scene: Scene) -> None:
+    async def test_a_dependency_state_goes_by_the_end_of_a_run_not_its_start(self, scene: Scene) -> None:
         await watch(scene)
         early, late = await scene.start(), await scene.start()
         await scene.finish(failed(late))
@@ -42,7 +42,7 @@ class SightContract(Contract):
 
         assert (await sight(scene)).end == End(early.run_id, Status.SUCCESS, scene.now)
 
-    async def test_ends_before_the_watch_are_seen(self, scene: Scene) -> None:
+    async def test_ends_before_the_job_was_watched_are_read(self, scene: Scene) -> None:
         old = await ended(scene)
         assert await sight(scene) == DependencyState(None)
 
@@ -51,18 +51,18 @@ class SightContract(Contract):
 
         assert await sight(scene) == DependencyState(old)
 
-    async def test_each_job_is_seen_for_itself(self, scene: Scene) -> None:
+    async def test_dependency_states_are_read_per_job(self, scene: Scene) -> None:
         await watch(scene, "a", "b")
         end = await ended(scene, "a")
         await ended(scene, "c")
 
-        found = await scene.storage.admission.sights(
+        found = await scene.storage.admission.dependency_states(
             [JobId("a"), JobId("b"), JobId("c")], after=Instant(0), until=scene.now
         )
 
         assert found == {"a": DependencyState(end), "b": DependencyState(None), "c": DependencyState(None)}
 
-    async def test_whatever_ends_a_run_its_end_is_seen(self, scene: Scene) -> None:
+    async def test_every_verb_that_ends_a_run_records_its_end(self, scene: Scene) -> None:
         await watch(scene, REPORT, "etl")
 
         async def seen(job_id: str = REPORT) -> Status | None:
@@ -90,10 +90,10 @@ class SightContract(Contract):
         [run_id] = await scene.create(a_run())
         await scene.storage.orders.answer({run_id: Ended(Status.FAILED, Reason.REJECTED)}, at=scene.now)
         assert await seen() is Status.FAILED
-        await settle(scene, the_end(await opened(scene)))
+        await settle(scene, final_settlement(await opened(scene)))
         assert await seen("etl") is Status.SUCCESS
 
-    async def test_a_run_that_is_due_or_begun_is_expected(self, scene: Scene) -> None:
+    async def test_a_due_or_running_run_is_expected(self, scene: Scene) -> None:
         await scene.create(a_run(due_at=scene.after(MINUTE)))
         assert not (await sight(scene)).is_expected
 
@@ -109,11 +109,11 @@ class SightContract(Contract):
         execution = await opened(scene)
         assert (await sight(scene, "etl")).is_expected
 
-        await settle(scene, the_end(execution))
+        await settle(scene, final_settlement(execution))
 
         assert not (await sight(scene, "etl")).is_expected
 
-    async def test_the_latest_end_of_a_status_is_found(self, scene: Scene) -> None:
+    async def test_the_latest_end_with_a_status_is_found(self, scene: Scene) -> None:
         await watch(scene)
         success = await ended(scene)
         scene.clock.advance(SECOND)
@@ -129,7 +129,7 @@ class SightContract(Contract):
         )
         assert await scene.storage.admission.latest_end(REPORT, [Status.FAILED], until=success.finished_at) is None
 
-    async def test_the_latest_end_for_a_reason_is_found(self, scene: Scene) -> None:
+    async def test_the_latest_end_with_a_reason_is_found(self, scene: Scene) -> None:
         await watch(scene)
         [run_id] = await scene.create(a_run(is_gated=True))
         await decide(scene, run_id, FAIL)
@@ -142,8 +142,8 @@ class SightContract(Contract):
 
         assert found == End(run_id, Status.FAILED, declined_at)
 
-    async def test_neither_other_jobs_nor_other_statuses_are_taken_for_what_was_asked(self, scene: Scene) -> None:
-        """Names that sort right before and after what is asked for."""
+    async def test_the_latest_end_matches_job_and_status_exactly(self, scene: Scene) -> None:
+        """With names that sort immediately before and after the given ones."""
         neighbours = [JobId("repor"), JobId("reports"), JobId("a"), JobId("z")]
         await scene.storage.definitions.watch_jobs([REPORT, *neighbours])
         for job_id in neighbours:
@@ -174,7 +174,7 @@ class SightContract(Contract):
 
         assert (await sight(scene, "account")).end == End(running.run_id, Status.FAILED, scene.now)
 
-    async def test_no_end_is_lost_while_a_watch_begins(self, scene: Scene, another: Another) -> None:
+    async def test_no_end_is_lost_while_a_job_becomes_watched(self, scene: Scene, another: Another) -> None:
         other = Scene(await another(), scene.clock)
         jobs = [f"job-{number}" for number in range(10)]
         claims = [await scene.start(a_run(job_id=JobId(job_id))) for job_id in jobs]
@@ -194,12 +194,14 @@ async def watch(scene: Scene, *job_ids: str) -> None:
 async def sight(
     scene: Scene, job_id: str = REPORT, *, after: Instant | None = None, until: Instant | None = None
 ) -> DependencyState:
-    found = await scene.storage.admission.sights([JobId(job_id)], after=after or Instant(0), until=until or scene.now)
+    found = await scene.storage.admission.dependency_states(
+        [JobId(job_id)], after=after or Instant(0), until=until or scene.now
+    )
     return found[JobId(job_id)]
 
 
 async def ended(scene: Scene, job_id: str = REPORT, status: Status = Status.SUCCESS) -> End:
-    """A run that has just ended."""
+    """Create a run and end it now."""
     claim = await scene.start(a_run(job_id=JobId(job_id)))
     await scene.finish(succeeded(claim) if status is Status.SUCCESS else failed(claim))
     return End(claim.run_id, status, scene.now)

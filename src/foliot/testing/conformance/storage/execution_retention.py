@@ -1,4 +1,4 @@
-"""What a storage forgets of executions and gates, and what it keeps."""
+"""The promises of a storage about retention of executions and gate decisions."""
 
 import pytest
 
@@ -11,21 +11,21 @@ from foliot.ports.queries import RunFilter
 from foliot.ports.upkeep import Retention
 from foliot.testing.builders import REPORT, a_chunk, a_run, retention, succeeded
 from foliot.testing.conformance.storage.gates import SKIP
-from foliot.testing.conformance.storage.passages import (
+from foliot.testing.conformance.storage.scene import Contract, Scene
+from foliot.testing.conformance.storage.tree_builders import (
     an_opening,
-    begun,
+    child_of,
+    claim_child,
+    final_settlement,
     opened,
-    part_of,
     settle,
     stored,
-    the_end,
     unsettled,
 )
-from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
-class KeepingContract(Contract):
-    """Every storage passes these, unchanged."""
+class ExecutionRetentionContract(Contract):
+    """Every storage must pass these tests unchanged."""
 
     is_pruned = True
 
@@ -44,7 +44,7 @@ class KeepingContract(Contract):
         assert len(await scene.storage.queries.page_runs(RunFilter(root_id=mine[3]))) == 1
 
     @pytest.mark.proves("R2-17")
-    async def test_executions_can_be_kept_by_age_as_well(self, scene: Scene) -> None:
+    async def test_executions_are_kept_by_age(self, scene: Scene) -> None:
         old = [await over(scene) for _ in range(2)]
         active = await opened(scene)
         (plain,) = await scene.create(a_run())
@@ -60,7 +60,7 @@ class KeepingContract(Contract):
         assert (await scene.prune(retention(executions_age=HOUR - 1))).runs == 2
         assert await scene.storage.queries.get_executions([late]) == {}
 
-    async def test_executions_under_way_are_neither_counted_nor_removed(self, scene: Scene) -> None:
+    async def test_open_executions_are_neither_counted_nor_removed(self, scene: Scene) -> None:
         active = await opened(scene)
         done = await over(scene)
 
@@ -69,12 +69,12 @@ class KeepingContract(Contract):
 
         assert list(await scene.storage.queries.get_executions([active.run_id, done])) == [active.run_id]
 
-    async def test_an_old_execution_goes_with_all_that_its_parts_left(self, scene: Scene) -> None:
+    async def test_an_old_execution_is_removed_with_all_rows_of_its_runs(self, scene: Scene) -> None:
         execution = await opened(scene)
-        claim = await begun(scene, execution)
+        claim = await claim_child(scene, execution)
         await scene.storage.work.append_log([a_chunk(claim)])
         await scene.finish(succeeded(claim, b'{"rows":3}'))
-        await settle(scene, the_end(execution))
+        await settle(scene, final_settlement(execution))
         scene.clock.advance(DAY)
 
         assert (await scene.prune(retention(runs_age=HOUR))).runs == 2
@@ -84,10 +84,10 @@ class KeepingContract(Contract):
         assert await scene.storage.queries.read_log(claim.run_id) == []
 
     @pytest.mark.proves("S8")
-    async def test_no_part_goes_before_the_execution_is_over(self, scene: Scene) -> None:
+    async def test_no_run_of_an_open_execution_is_removed(self, scene: Scene) -> None:
         execution = await opened(scene)
-        part = await part_of(scene, execution)
-        await scene.finish(succeeded(await begun(scene, execution)))
+        part = await child_of(scene, execution)
+        await scene.finish(succeeded(await claim_child(scene, execution)))
         scene.clock.advance(100 * DAY)
 
         assert (await scene.prune(retention(runs_age=HOUR, runs_per_job=0))).runs == 0
@@ -95,7 +95,7 @@ class KeepingContract(Contract):
         assert await scene.status(part) is Status.SUCCESS
         assert len((await unsettled(scene))[0].notes.items) == 1
 
-    async def test_a_large_execution_goes_piece_by_piece_the_whole_last(self, scene: Scene) -> None:
+    async def test_a_large_execution_is_removed_in_pieces_and_its_own_run_last(self, scene: Scene) -> None:
         run_id = await over(scene)
         inner = await nested(scene)
         scene.clock.advance(DAY)
@@ -109,9 +109,7 @@ class KeepingContract(Contract):
     @pytest.mark.parametrize(
         "kept", [retention(runs_age=HOUR), retention(runs_per_job=0), retention(executions_per_workflow=0)]
     )
-    async def test_whoever_prunes_until_there_is_no_more_leaves_nothing_of_large_executions(
-        self, scene: Scene, kept: Retention
-    ) -> None:
+    async def test_pruning_until_done_removes_large_executions_completely(self, scene: Scene, kept: Retention) -> None:
         for workflow_id in ("etl", "other"):
             await over(scene, workflow_id)
         await nested(scene)
@@ -122,7 +120,7 @@ class KeepingContract(Contract):
         assert sum(piece.runs for piece in pieces) == 7
         assert await scene.storage.queries.page_runs(RunFilter()) == []
 
-    async def test_decisions_and_ends_go_with_their_runs(self, scene: Scene) -> None:
+    async def test_gate_decisions_and_ends_are_removed_with_their_runs(self, scene: Scene) -> None:
         await scene.storage.definitions.watch_jobs([REPORT])
         [run_id] = await scene.create(a_run(is_gated=True))
         await scene.storage.admission.pass_gates([Passed(run_id, SKIP)], [], at=scene.now)
@@ -131,26 +129,26 @@ class KeepingContract(Contract):
         assert (await scene.prune(retention(runs_age=HOUR))).runs == 1
 
         assert await scene.storage.admission.decisions([run_id]) == {}
-        sights = await scene.storage.admission.sights([REPORT], after=Instant(0), until=scene.now)
-        assert sights == {REPORT: DependencyState(None)}
+        dependency_states = await scene.storage.admission.dependency_states([REPORT], after=Instant(0), until=scene.now)
+        assert dependency_states == {REPORT: DependencyState(None)}
 
 
 async def over(scene: Scene, workflow_id: str = "etl") -> RunId:
-    """An execution that has ended, with a part that has."""
+    """Return an ended execution with an ended child."""
     return await end(scene, await opened(scene, a_run(job_id=JobId(workflow_id))))
 
 
 async def end(scene: Scene, execution: Tree) -> RunId:
-    await scene.finish(succeeded(await begun(scene, execution)))
-    await settle(scene, the_end(await stored(scene, execution.run_id)))
+    await scene.finish(succeeded(await claim_child(scene, execution)))
+    await settle(scene, final_settlement(await stored(scene, execution.run_id)))
     return execution.run_id
 
 
 async def nested(scene: Scene) -> RunId:
-    """An execution whose part was an execution with a part; the outer one comes back."""
+    """Nest an execution with a child into another one. Return the outer one."""
     outer = await opened(scene)
-    claim = await begun(scene, outer)
+    claim = await claim_child(scene, outer)
     await scene.storage.trees.open([an_opening(claim)], at=scene.now)
     await end(scene, await stored(scene, claim.run_id))
-    await settle(scene, the_end(await stored(scene, outer.run_id)))
+    await settle(scene, final_settlement(await stored(scene, outer.run_id)))
     return outer.run_id
