@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.domain.audit import Fault, Finding, audit
-from foliot.domain.instant import MINUTE, Instant, later
+from foliot.domain.instant import DAY, MINUTE, Instant, later
 from foliot.domain.schedule.schedule import Pause, Revision
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.domain.schedule.timetable import Timetable
@@ -58,6 +58,13 @@ def test_a_missing_row_is_found(gone: int) -> None:
 @pytest.mark.proves("T2")
 def test_in_an_empty_ledger_every_moment_is_missing() -> None:
     assert faults() == [Finding(Fault.MISSING, Instant(START + 1), UNTIL, 5)]
+
+
+@pytest.mark.proves("T2")
+def test_missing_moments_are_not_named_from_before_the_schedule_existed() -> None:
+    [finding] = audit(TIMETABLE, [], [], after=Instant(START - 7 * DAY), until=UNTIL)
+
+    assert finding == Finding(Fault.MISSING, START, UNTIL, 5)
 
 
 @pytest.mark.proves("T3")

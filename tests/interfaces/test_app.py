@@ -231,6 +231,17 @@ def test_declaring_an_id_twice_is_refused(app: Foliot, declare: Callable[[Foliot
 
 
 @pytest.mark.proves("R4-25", "R4-28", "R4-11", "R4-17")
+async def test_a_schedule_of_a_job_that_does_not_exist_is_named_when_the_application_opens(app: Foliot) -> None:
+    app.shell("report", "true")
+    app.schedule("nightly", "reprot", cron="0 2 * * *")
+
+    with pytest.raises(NotFound) as caught:
+        await app.open()
+
+    assert caught.value.message == "schedule 'nightly': job 'reprot' does not exist"
+    assert caught.value.hint == 'Did you mean "report"?'
+
+
 async def test_a_schedule_is_upserted_and_previewed(app: Foliot) -> None:
     app.shell("job", "true")
 

@@ -1,5 +1,6 @@
 """foliot backup: a copy of the database."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,20 @@ def test_a_backup_does_not_overwrite_a_file(call: Call, shop: Path) -> None:
 
     assert (code, out) == (2, "")
     assert err == "error: saved.db exists\n  Name another file: a backup overwrites nothing.\n"
+
+
+def test_a_backup_into_a_directory_is_named_after_the_database_and_the_time(call: Call, shop: Path) -> None:
+    (shop / "saved").mkdir()
+
+    code, out, err = call("backup", "saved")
+
+    assert (code, err) == (0, "")
+    names = [line.split()[0] for line in out.splitlines()]
+    assert [re.sub(r"\d{8}T\d{6}Z", "TIME", name) for name in names] == [
+        "saved/foliot-TIME.db",
+        "saved/foliot-TIME.db-logs",
+    ]
+    assert len(call("runs", "--json", "--storage", f"sqlite:///{names[0]}").objects) == 4
 
 
 def test_backing_up_postgresql_is_refused_with_a_hint(call: Call) -> None:

@@ -3,7 +3,27 @@
 from pathlib import Path
 from signal import SIGINT
 
+from foliot import Foliot
+from foliot.domain.instant import DAY, SECOND
+from foliot.engine.settings import Settings
+from foliot.interfaces.cli.server.banner import banner
+from foliot.testing import InlineEngine, VirtualClock
 from tests.interfaces.terminal import Terminal
+
+
+async def test_the_next_tick_is_in_the_future_also_if_schedules_are_behind() -> None:
+    app = Foliot()
+    app.shell("report", "true")
+    app.schedule("often", "report", every=60)
+    app.schedule("daily", "report", cron="0 0 * * *")
+    clock = VirtualClock()
+    async with InlineEngine(app, clock):
+        clock.advance(DAY + 30 * SECOND)
+
+        lines = await banner(await app.open(), Settings(label="test"), None, None, None)
+
+    [upcoming] = [line.split() for line in lines if "next" in line]
+    assert upcoming == ["next", "often", "at", "2026-01-02", "00:01:00Z"]
 
 
 def test_serve_prints_a_banner_on_a_terminal_and_stops_on_a_signal(elsewhere: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from foliot.config import STARTER
-from tests.interfaces.conftest import Call
+from tests.interfaces.conftest import Call, working
 
 TWO_JOBS = """
 [[jobs]]
@@ -115,6 +115,12 @@ class TestPlan:
         ]
         assert [line.split()[2:] for line in fires.splitlines()[1:]] == [["backup", "backup:default"]] * 3
 
+    def test_plan_without_firings_says_nothing_about_them(self, call: Call, file: Path) -> None:
+        code, out, err = call("plan", "-n", "0")
+
+        assert (code, err) == (0, "")
+        assert out.splitlines()[-1] == "0 unchanged"
+
     def test_plan_changes_nothing(self, call: Call, file: Path, elsewhere: Path) -> None:
         call("plan")
 
@@ -157,6 +163,21 @@ class TestPlan:
 
 
 class TestReload:
+    def test_reload_reports_workers_whose_settings_have_changed(self, call: Call, file: Path, elsewhere: Path) -> None:
+        call("reload")
+        file.write_text(f"[server]\nname = 'test'\nconcurrency = 7\nqueues = ['default', 'media']\n{TWO_JOBS}")
+
+        with working(elsewhere):
+            reported = call("reload")
+        stopped = call("reload")
+
+        assert (reported.code, reported.out) == (0, "no changes (3 unchanged)\n")
+        assert reported.err.splitlines()[::2] == [
+            'warning: restart_needed: worker "test" has 100 slots, the file has concurrency = 7',
+            'warning: restart_needed: worker "test" works on default, the file on default, media',
+        ]
+        assert stopped.err == ""
+
     def test_reload_applies_the_file_to_the_database(self, call: Call, file: Path) -> None:
         code, out, _ = call("reload")
 

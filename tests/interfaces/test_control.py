@@ -41,6 +41,14 @@ def test_a_command_on_a_missing_run_fails_with_a_hint(call: Call, shop: Path, co
     assert "foliot runs" in err
 
 
+@pytest.mark.parametrize("command", ["cancel", "retry", "mark", "logs"])
+def test_the_name_of_a_job_where_a_run_is_expected_gives_a_hint(call: Call, shop: Path, command: str) -> None:
+    code, out, err = call(command, "report")
+
+    assert (code, out) == (1, "")
+    assert err == "error: run 'report' does not exist\n  It is a job. Name its newest run: report@last\n"
+
+
 @pytest.mark.parametrize("command", ["cancel", "retry", "mark", "pause", "resume"])
 def test_a_control_command_without_arguments_is_a_usage_error(call: Call, shop: Path, command: str) -> None:
     assert call(command).code == 2

@@ -225,6 +225,17 @@ def test_changed_sections_that_need_a_restart_are_logged(
     assert [vars(record)["sections"] for record in caplog.records] == [section]
 
 
+def test_a_needed_restart_is_logged_until_the_settings_are_those_of_the_start(
+    services: Services, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    reloader = Reloader(tmp_path / "foliot.toml", services, Configuration(), frozenset())
+
+    for slots in (7, 7, 100):
+        reloader._replace(Configuration(server=ServerSettings(slots=slots)))
+
+    assert [record.getMessage() for record in caplog.records] == ["restart_needed"] * 2
+
+
 @pytest.mark.parametrize(
     ("text", "level"), [(KEPT[:-3], logging.ERROR), (f'include = ["nothing.d/*.toml"]\n{KEPT}', logging.WARNING)]
 )

@@ -1,6 +1,7 @@
 """The virtual clock moves only when it is advanced, and wakes its waiters in order."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
@@ -140,3 +141,25 @@ async def settle() -> None:
     """Run all ready tasks."""
     for _ in range(5):
         await asyncio.sleep(0)
+
+
+def test_a_virtual_clock_may_begin_at_a_datetime() -> None:
+    clock = VirtualClock(datetime(2026, 1, 1, 12, tzinfo=UTC))
+
+    assert clock.now() == START + 12 * HOUR
+    assert clock.advance(HOUR) == START + 13 * HOUR
+
+
+def test_a_datetime_without_a_timezone_is_refused() -> None:
+    with pytest.raises(ValueError, match="no timezone"):
+        VirtualClock(datetime(2026, 1, 1))
+
+
+def test_the_engine_and_the_clock_can_be_imported_from_the_package() -> None:
+    from foliot import testing
+    from foliot.testing import InlineEngine
+
+    assert testing.VirtualClock is VirtualClock
+    assert InlineEngine.__name__ == "InlineEngine"
+    with pytest.raises(AttributeError, match="no attribute 'Clock'"):
+        testing.Clock  # noqa: B018 - to be looked up

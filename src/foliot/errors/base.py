@@ -15,6 +15,10 @@ class FoliotError(Exception):
         self.message = message
         self.hint = hint
 
+    def add_context(self, what: str) -> None:
+        """Put the name of the item that the error is about in front of the message."""
+        self.message = f"{what}: {self.message}"
+
     def __str__(self) -> str:
         return f"{self.message}\n  {self.hint}" if self.hint else self.message
 

@@ -13,10 +13,6 @@ class InvalidInput(FoliotError):
         super().__init__(message, hint=hint)
         self.field = field
 
-    def add_context(self, what: str) -> None:
-        """Put the name of the item that the error is about in front of the message."""
-        self.message = f"{what}: {self.message}"
-
 
 class InvalidCron(InvalidInput):
     """A cron expression that cannot be parsed. `position` is an offset into `expression`."""

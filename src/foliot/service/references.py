@@ -55,12 +55,18 @@ class References:
         match reference:
             case NewestRun(job_id):
                 return await self._no_newest(job_id)
-            case RunById(run_id):
-                return NotFound("run", run_id)
+            case RunById():
+                return await self._no_run(text)
         found = matches.run_ids
         if not found:
-            return NotFound("run", text)
+            return await self._no_run(text)
         return InvalidInput(f"{text!a} matches {len(found)} runs or more", hint=f"For example: {', '.join(found)}.")
+
+    async def _no_run(self, text: str) -> NotFound:
+        """Return the error for text that matches no run. If it is the name of a job, its newest run may be meant."""
+        if not await self._storage.definitions.get_jobs([JobId(text)]):
+            return NotFound("run", text)
+        return NotFound("run", text, hint=f"It is a job. Name its newest run: {text}@last")
 
     async def _no_newest(self, job_id: JobId | None) -> FoliotError:
         if job_id is None:

@@ -1,0 +1,23 @@
+"""For tests of applications and adapters: a virtual clock, an engine without threads, builders, conformance suites.
+
+`InlineEngine` and `VirtualClock` can be imported from here.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foliot.testing.clock import VirtualClock
+    from foliot.testing.inline import InlineEngine
+
+__all__ = ["InlineEngine", "VirtualClock"]
+
+_HOMES = {"InlineEngine": "foliot.testing.inline", "VirtualClock": "foliot.testing.clock"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name when it is first used: the other modules of this package do not need the engine."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

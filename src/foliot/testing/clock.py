@@ -20,8 +20,8 @@ class _Alarm(NamedTuple):
 class VirtualClock:
     """Wall time and time since boot for tests and simulations."""
 
-    def __init__(self, start: Instant = START) -> None:
-        self._now = start
+    def __init__(self, start: Instant | datetime = START) -> None:
+        self._now = from_datetime(start) if isinstance(start, datetime) else start
         self._passed = int(HOUR)
         self._booted = 0
         self._boots = 1

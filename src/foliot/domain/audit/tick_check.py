@@ -119,7 +119,10 @@ def is_planned(timetable: Timetable, moment: Instant) -> bool:
 
 def _gap(timetable: Timetable, after: Instant, until: Instant) -> list[Finding]:
     missing = _count(timetable, after, until)
-    return [Finding(Fault.MISSING, Instant(after + 1), until, missing)] if missing else []
+    if not missing:
+        return []
+    created_at = min(revision.opened_at for revision in timetable.revisions)
+    return [Finding(Fault.MISSING, Instant(max(after + 1, created_at)), until, missing)]
 
 
 def _check_entry(timetable: Timetable, entry: _Entry) -> list[Finding]:

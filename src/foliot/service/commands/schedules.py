@@ -94,7 +94,12 @@ class ScheduleService:
         compared = await self._compare(schedules)
         over = self._over(compared.changes)
         _log_over(over, compared.known)
-        await self._check_changes(compared)
+        try:
+            await self._check_changes(compared)
+        except NotFound as error:
+            named = [schedule_id for schedule_id, spec in compared.changes.items() if spec.job_id == error.name]
+            error.add_context(f"schedule {', '.join(sorted(named))[:64]!a}")
+            raise
         wanted = {name: spec for name, spec in compared.specs.items() if name in compared.known or name not in over}
         return await self._storage.definitions.put_schedules(self._with_uids(wanted))
 

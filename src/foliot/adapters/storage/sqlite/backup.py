@@ -12,6 +12,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -42,13 +43,18 @@ class _Copy(NamedTuple):
 
 
 async def back_up(url: str, target: Path, progress: Progress) -> list[Path]:
-    """Copy the database that a URL names to `target`, and its logs beside it. Returns the new files."""
+    """Copy the database that a URL names to `target`, and its logs beside it. Returns the new files.
+
+    In a directory the copy is named after the database and the time.
+    """
     return await asyncio.to_thread(_back_up, parse_url(url).path.resolve(), target, progress)
 
 
 def _back_up(source: Path, target: Path, progress: Progress) -> list[Path]:
     if not source.exists():
         raise StorageMissing(f"at {source}")
+    if target.is_dir():
+        target /= f"{source.stem}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{source.suffix}"
     _refuse_existing(target)
     copies = [_Copy.of(source, target), _Copy.of(_logs_of(source), _logs_of(target))]
     copies = [copy for copy in copies if copy.source.exists()]

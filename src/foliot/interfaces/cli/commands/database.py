@@ -20,7 +20,8 @@ from foliot.interfaces.cli.render.text import escaped
 def backup(path: Path, storage: str | None, config: Path | None, as_json: bool) -> None:
     """Copy a SQLite database to PATH, as it is at one moment, and the output of its jobs to PATH-logs.
 
-    Servers may keep running. Existing files are not overwritten.
+    If PATH is a directory, the copy in it is named after the database and the time. Servers may keep running. Existing
+    files are not overwritten.
     """
     url = storage_url(storage, config)
     with ProgressLine() as line:

@@ -45,11 +45,16 @@ def command(storage: str | None, config: Path | None, within: str, limit: int, a
         print_json(_object(changes, coming))
     else:
         print_changes(changes)
-        print_line()
-        print_table(_COLUMNS, [(moment(to_datetime(one.at)), one.job_id, one.schedule_id) for one in coming])
-        if not coming:
-            print_note(f"nothing fires within {within}")
+        if limit:
+            _print_fires(coming, within)
     return 1 if changes.refusals else 0
+
+
+def _print_fires(coming: list[UpcomingFire], within: str) -> None:
+    print_line()
+    print_table(_COLUMNS, [(moment(to_datetime(one.at)), one.job_id, one.schedule_id) for one in coming])
+    if not coming:
+        print_note(f"nothing fires within {within}")
 
 
 async def _plan(url: str, declared: Declared) -> Changes:

@@ -24,8 +24,10 @@ async def banner(
         lines.insert(0, ("storage", public_url(storage)))
     if path is not None:
         lines.insert(0, ("configuration", f"{path}{'' if changes is None else _counts(changes)}"))
-    coming = (await services.queries.overview.page()).upcoming[:1]
-    lines += [("next", f"{schedule.schedule_id} at {moment(schedule.next_run_at)}") for schedule in coming]
+    # `next_run_at` of a schedule that is behind is in the past; `preview` begins now.
+    upcoming = (await services.queries.overview.page()).upcoming
+    coming = [(schedule.preview[0], schedule.schedule_id) for schedule in upcoming if schedule.preview]
+    lines += [("next", f"{schedule_id} at {moment(at)}") for at, schedule_id in sorted(coming)[:1]]
     return [
         f"Foliot {foliot.__version__}",
         *aligned([("", name, escaped(value)) for name, value in lines]),

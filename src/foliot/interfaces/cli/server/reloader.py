@@ -57,7 +57,7 @@ class Reloader:
     def __init__(self, path: Path, services: Services, configuration: Configuration, seen: Fingerprint) -> None:
         self._path = path
         self._services = services
-        self._configuration = configuration
+        self._configuration = self._started_with = configuration
         self._places = watched_paths(configuration)
         self._seen = seen
         self._logged: tuple[Problem, ...] = ()
@@ -126,8 +126,9 @@ class Reloader:
         self._wanted.clear()
 
     def _replace(self, configuration: Configuration) -> None:
-        before, self._configuration = self._configuration, configuration
-        changed = [name for name in _READ_AT_START if getattr(before, name) != getattr(configuration, name)]
+        self._configuration = configuration
+        started = self._started_with
+        changed = [name for name in _READ_AT_START if getattr(started, name) != getattr(configuration, name)]
         if changed:
             log.warning("restart_needed", extra={"sections": ", ".join(changed)})
 
