@@ -85,6 +85,12 @@ def test_every_problem_is_told_at_once() -> None:
         ([step("a"), step("z", "a", is_final=True)], "comes after every step already"),
         ([step("z", is_final=True), step("a", "z")], "comes after the final step"),
         ([step("a"), Step(name="b", after=(Edge(parent="a", when=frozenset()),))], "has no condition"),
+        ([Step(name="a", recovers=True)], 'step "a" has recovers and follows no step by failure or complete'),
+        (
+            [step("a"), Step(name="b", after=(Edge(parent="a"),), recovers=True)],
+            'step "b" has recovers and follows no step by failure or complete',
+        ),
+        ([step("a"), Step(name="z", is_final=True, recovers=True)], 'final step "z" cannot have recovers'),
     ],
 )
 def test_what_cannot_be_a_workflow_is_refused(steps: list[Step], problem: str) -> None:

@@ -61,6 +61,13 @@ STEP_ONLY: Final = (
     ),
     Field("trigger_rule", CONDITION, "The condition on all parents that have none of their own.", '"success"'),
     Field("final", FLAG, "It runs last, once, whatever the results of the others. One step can.", "false"),
+    Field(
+        "recovers",
+        FLAG,
+        "Its success makes up for the failure of the steps that it follows by `failure` or `complete`: the execution"
+        " has not failed because of them.",
+        "false",
+    ),
     Field("job", TEXT, "The job that it runs."),
     Field("approve", TABLES._replace(words="true or table"), "A person decides, see below.", "false", is_literal=True),
     Field(

@@ -50,6 +50,8 @@ TRIGGER_RULES: Final[Mapping[str, Conditions]] = {
 }
 """Airflow's trigger rules that say the same about every parent. Those that count parents (one_success) do not."""
 
+ON_FAILURE: Final[Conditions] = frozenset({Condition.FAILURE, Condition.COMPLETE})
+"""Conditions that a failed parent meets."""
 _FAILED: Final = frozenset({Status.FAILED, Status.TIMEOUT, Status.CANCELLED})
 
 

@@ -48,6 +48,8 @@ class WorkflowStepView(msgspec.Struct, frozen=True, kw_only=True):
     """One of approval, job (for a job that is defined elsewhere), or the kind of its own definition."""
     job: str | None
     is_final: bool
+    recovers: bool
+    """Its success makes up for the failure of a step before it."""
     is_paused: bool
     """Executions skip it."""
     after: list[EdgeView]
@@ -189,6 +191,7 @@ def _view_step(step: Step, layer: int, is_paused: bool) -> WorkflowStepView:
         kind="approval" if step.approval else "job" if step.definition is None else step.definition.kind,
         job=step.job,
         is_final=step.is_final,
+        recovers=step.recovers,
         is_paused=is_paused,
         after=[_view_edge(edge) for edge in step.after],
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from foliot.domain.workflow.conditions import Condition, Conditions
+from foliot.domain.workflow.conditions import ON_FAILURE, Condition, Conditions
 from foliot.domain.workflow.spec import Edge, Step
 
 FINAL: Final = "last"
@@ -29,7 +29,9 @@ def draw_edges(chance: Random, steps: Sequence[Step]) -> tuple[Step, ...]:
     drawn: list[Step] = []
     inner = [step for step in steps if step.name != FINAL]
     for step in chance.sample(inner, len(inner)):
-        drawn.append(replace(step, after=_draw_after(chance, [earlier.name for earlier in drawn])))
+        after = _draw_after(chance, [earlier.name for earlier in drawn])
+        may_recover = any(edge.when & ON_FAILURE for edge in after)
+        drawn.append(replace(step, after=after, recovers=may_recover and chance.random() < 0.5))
     drawn += [replace(step, is_final=True) for step in steps if step.name == FINAL]
     return tuple(chance.sample(drawn, len(drawn)))
 
