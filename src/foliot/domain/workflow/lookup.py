@@ -64,7 +64,14 @@ class Lookup:
         return {name: self._loaded.outputs[name] for name in names}
 
     def outputs(self, names: Collection[str]) -> dict[str, StepOutput]:
-        """The same. A rerun carries what the steps it keeps had left, since their runs may have been removed."""
+        """The same. A rerun carries what the steps it keeps had left, since their runs may have been removed.
+
+        A step that is known to have no run left nothing; it may not be stored yet.
+        """
+        silent = {name for name in names if name in self._known and self._known[name].run_id is None}
+        if silent:
+            left = {name: StepOutput(self._known[name].result, None, NO_OUTPUT) for name in silent}
+            return {**left, **self.outputs([name for name in names if name not in silent])}
         found = self.stored_outputs(names)
         if all(output.run_output != NO_OUTPUT for output in found.values()):
             return found

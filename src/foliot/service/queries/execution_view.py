@@ -46,6 +46,10 @@ class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
     """The user it was started for."""
     idempotency_key: str | None
     """The key of its tick, or the key given to the launcher."""
+    rerun_of: str | None
+    """The execution that it repeats."""
+    rerun_version: int | None
+    """The version of that execution."""
     error: str | None
     """Why it failed; while it is open, which row of it cannot be read."""
     steps: list[StepView]
@@ -72,6 +76,8 @@ def view_execution(details: ExecutionDetails) -> ExecutionView:
         finished_at=None if run.finished_at is None else to_datetime(run.finished_at),
         user_id=start_input.user_id,
         idempotency_key=key_of(run, start_input),
+        rerun_of=start_input.rerun_of,
+        rerun_version=start_input.rerun_version,
         error=_unreadable(execution, run) or run.error,
         steps=[_view_step(step, recovered.get(step.name, [])) for step in details.steps],
     )
