@@ -25,6 +25,7 @@ from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
 from foliot.service.paging import PAGE, each_of, workflow_id_of
 from foliot.service.queries.executions import ExecutionPage, execution_page
+from foliot.service.queries.job_view import kind_name
 from foliot.service.queries.run_view import RunView, view_run
 from foliot.service.queries.schedule_view import ScheduleView, view_listed_schedule
 from foliot.service.references import References
@@ -188,7 +189,7 @@ def _view_step(step: Step, layer: int, is_paused: bool) -> WorkflowStepView:
     return WorkflowStepView(
         name=step.name,
         layer=layer,
-        kind="approval" if step.approval else "job" if step.definition is None else step.definition.kind,
+        kind="approval" if step.approval else "job" if step.definition is None else kind_name(step.definition.kind),
         job=step.job,
         is_final=step.is_final,
         recovers=step.recovers,
