@@ -36,6 +36,17 @@ def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
             1,
             "the steps form a cycle: ",
         ),
+        (step("a", 'command = "x"\nrecovers = true'), 3, 'step "a" has recovers and follows no step by failure'),
+        (
+            step("a") + step("b", 'command = "x"\nafter = "a"\nrecovers = true'),
+            6,
+            'step "b" has recovers and follows no step by failure',
+        ),
+        (
+            step("a") + step("z", 'command = "x"\nfinal = true\nrecovers = true'),
+            6,
+            'final step "z" cannot have recovers',
+        ),
         (step("a b"), 3, "step \"a b\": step 'a b' is not a usable name"),
         ('[[workflows.steps]]\ncommand = "x"', 3, "the step has no name"),
         (step("a", ""), 3, "a job of kind shell needs command or argv"),

@@ -59,6 +59,13 @@ def test_trigger_rules_that_translate_are_understood(good: Good, rule: str, cond
     assert steps_of(good(text))["b"].after == (Edge(parent="a", when=conditions),)
 
 
+@for_each("when", ["failure", "complete", "all_done"])
+def test_a_step_may_recover_a_failure(good: Good, when: str) -> None:
+    keys = f'command = "x"\nafter = {{ step = "a", when = "{when}" }}\nrecovers = true'
+
+    assert [one.recovers for one in steps_of(good(HEAD + step("a") + step("b", keys))).values()] == [False, True]
+
+
 # -- what a step does
 
 

@@ -148,7 +148,7 @@ def documents(draw: st.DrawFn) -> Document:
     names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
     steps = [draw(_step(name, names[:nth])) for nth, name in enumerate(names)]
     if draw(st.booleans()):
-        last = {name: value for name, value in steps[-1].items() if name not in ("after", "trigger_rule")}
+        last = {name: value for name, value in steps[-1].items() if name not in ("after", "trigger_rule", "recovers")}
         steps[-1] = {**last, "final": True}
     schedules = [
         {**draw(joined(RULES, POLICY)), "name": name} for name in draw(st.lists(NAMES, max_size=2, unique=True))
@@ -178,4 +178,6 @@ def _step(draw: st.DrawFn, name: str, before: list[str]) -> Document:
     parents = draw(st.lists(st.sampled_from(before), unique=True)) if before else []
     edges = [draw(st.just(parent) | joined(st.just({"step": parent}), some(when=WHEN), TEST)) for parent in parents]
     rule = draw(some(trigger_rule=st.sampled_from(["always", "all_done", "none_skipped"]))) if edges else {}
-    return {"name": name, **step, **({"after": edges} if edges else {}), **rule}
+    is_after_failure = bool(rule) and isinstance(edges[0], str)
+    recovers = draw(some(recovers=st.booleans())) if is_after_failure else {}
+    return {"name": name, **step, **({"after": edges} if edges else {}), **rule, **recovers}

@@ -121,7 +121,7 @@ def flowing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plant(flowing: Path, elsewhere: Path) -> Path:
     """That database as foliot.db in the current directory.
 
-    Executions: of etl one in which extract failed, alarm took that up and load was skipped; of release one that waits
+    Executions: of etl one in which extract failed, alarm ran and load was skipped; of release one that waits
     for an answer; of later one that has not begun. Runs of digest, a gate over good and bad: one skipped.
     """
     copy_files(flowing, elsewhere)

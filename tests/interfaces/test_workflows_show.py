@@ -43,7 +43,7 @@ class TestList:
         title, etl, later, release = (re.split(r"  +", line) for line in out.splitlines())
         assert (code, err) == (0, "")
         assert title == ["WORKFLOW", "VERSION", "STEPS", "STATE", "LAST EXECUTION", "STATUS", "NEXT"]
-        assert etl[:6] == ["etl", "1", "6", "on", execution(call, "etl"), "success"]
+        assert etl[:6] == ["etl", "1", "6", "on", execution(call, "etl"), "failed (step_failed)"]
         assert etl[6].endswith("02:00:00Z")
         assert later[5:] == ["queued", "-"]
         assert release[5:] == ["running", "-"]
@@ -52,7 +52,7 @@ class TestList:
         etl, later, release = call("workflows", "--json").objects
 
         assert (etl["id"], etl["steps"], etl["params"]) == ("etl", 6, {"day": "today", "n": 1})
-        assert (etl["schedules"], etl["latest_run"]["status"]) == (["nightly"], "success")
+        assert (etl["schedules"], etl["latest_run"]["status"]) == (["nightly"], "failed")
         assert (later["next_run_at"], release["state"]) == (None, "on")
 
     def test_an_empty_list_of_workflows_prints_a_note_on_standard_error(self, call: Call, shop: Path) -> None:
@@ -87,7 +87,7 @@ class TestPicture:
         code, out, err = call("workflows", "show", "etl")
 
         assert (code, err) == (0, "")
-        assert f"execution    {execution(call, 'etl')} success\n" in out
+        assert f"execution    {execution(call, 'etl')} failed\n" in out
         assert out.partition("\n\n")[2].splitlines()[:9] == [
             "                  ┌─────────┐",
             "                  │ extract │",

@@ -71,6 +71,7 @@ class StepReader:
             name=own.value("name", f"step-{node.path[-1]}"),
             after=_read_edges(own, self._reading),
             is_final=own.value("final", False),
+            recovers=own.value("recovers", False),
             overlap=own.value("overlap", StepOverlap.ALLOW),
             payload=own.value("payload"),
             **self._work(own, node, around),

@@ -25,6 +25,7 @@ from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
 from foliot.service.paging import PAGE, each_of, workflow_id_of
 from foliot.service.queries.executions import ExecutionPage, execution_page
+from foliot.service.queries.job_view import kind_name
 from foliot.service.queries.run_view import RunView, view_run
 from foliot.service.queries.schedule_view import ScheduleView, view_listed_schedule
 from foliot.service.references import References
@@ -48,6 +49,8 @@ class WorkflowStepView(msgspec.Struct, frozen=True, kw_only=True):
     """One of approval, job (for a job that is defined elsewhere), or the kind of its own definition."""
     job: str | None
     is_final: bool
+    recovers: bool
+    """Its success makes up for the failure of a step before it."""
     is_paused: bool
     """Executions skip it."""
     after: list[EdgeView]
@@ -186,9 +189,10 @@ def _view_step(step: Step, layer: int, is_paused: bool) -> WorkflowStepView:
     return WorkflowStepView(
         name=step.name,
         layer=layer,
-        kind="approval" if step.approval else "job" if step.definition is None else step.definition.kind,
+        kind="approval" if step.approval else "job" if step.definition is None else kind_name(step.definition.kind),
         job=step.job,
         is_final=step.is_final,
+        recovers=step.recovers,
         is_paused=is_paused,
         after=[_view_edge(edge) for edge in step.after],
     )
