@@ -48,6 +48,7 @@ QUERIES: Final = (
     alone(
         "Transactions of PostgreSQL run at the same time: they lock rows, and look again after a lost race.",
         postgres="lock_jobs workflows_that_name lock_jobs_that_name lock_schedules_of_job lock_watched uids_of_ids "
+        "lock_dependencies "
         "lock_schedules_by_id lock_schedules lock_jobs_of_gated lock_limits lock_trees lock_jobs_of_trees lock_keys "
         "known_limits existing_runs tree_states retake_keys retake_mark idle_limits forgettable_schedules take_limit",
     ),

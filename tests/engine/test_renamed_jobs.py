@@ -165,7 +165,7 @@ async def test_what_comes_after_it_still_does(app: Foliot, engine: InlineEngine)
     assert [len(await app.runs.page(job=name)) for name in ("old", "new", "child")] == [0, 2, 2]
     assert [edge.parent for edge in await (await app.open()).dependencies.of("child")] == ["new"]
     await app.jobs.add_dependency("child", "new", "failure")
-    assert (await (await app.open()).storage.definitions.get_jobs([NEW]))[NEW].spec.leads == "after:new"
+    assert (await (await app.open()).storage.definitions.get_jobs([NEW]))[NEW].leads == "after:new"
 
 
 async def test_a_job_that_came_after_its_execution_had_begun_is_none_of_it(app: Foliot, engine: InlineEngine) -> None:

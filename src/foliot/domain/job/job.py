@@ -124,10 +124,6 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     inner_kind: str = ""
     """Of a job of kind `workflow`, which is a gate by name: how it runs."""
 
-    leads: str = ""
-    """The workflow that its schedules start in its place: itself and what comes after it. Set by Foliot, not by the
-    owner of the definition."""
-
     @property
     def runner(self) -> str:
         """The kind of runner that carries it out."""
@@ -154,11 +150,8 @@ class Job(Struct, frozen=True, kw_only=True):
     revision: int
     created_at: Instant
     updated_at: Instant
-
-
-def inherited(spec: JobSpec, before: JobSpec | None) -> JobSpec:
-    """A definition with what is not its owner's to say."""
-    return spec if before is None or not before.leads else replace(spec, leads=before.leads)
+    leads: str = ""
+    """The workflow that its schedules start in its place, made of the dependencies between jobs; "" for none."""
 
 
 def watched_by(jobs: Mapping[JobId, JobSpec]) -> set[JobId]:

@@ -19,6 +19,7 @@ from foliot.testing.conformance.storage.cancels import CancelContract
 from foliot.testing.conformance.storage.claims import ClaimContract
 from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
 from foliot.testing.conformance.storage.dedupe import DedupeContract
+from foliot.testing.conformance.storage.dependencies import DependencyContract
 from foliot.testing.conformance.storage.events import EventContract
 from foliot.testing.conformance.storage.exchanging import ExchangeContract
 from foliot.testing.conformance.storage.executions import ExecutionLookContract
@@ -61,6 +62,7 @@ __all__ = [
     "ConcurrencyContract",
     "DedupeContract",
     "DefinitionQueryContract",
+    "DependencyContract",
     "EventContract",
     "ExchangeContract",
     "ExecutionLookContract",
