@@ -123,7 +123,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
     jobs = JobService(storage, clock, dependencies)
     schedules = ScheduleService(storage, clock, ids, jobs)
     runs = RunService(storage, clock, ids, jobs, logs)
-    workflows = WorkflowService(storage, clock, jobs, schedules, runs, dependencies, documents)
+    workflows = WorkflowService(storage, clock, jobs, schedules, runs, documents)
     return Services(
         storage=storage,
         clock=clock,

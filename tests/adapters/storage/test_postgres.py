@@ -106,6 +106,10 @@ class TestDedupe(contracts.DedupeContract):
     pass
 
 
+class TestDependencies(contracts.DependencyContract):
+    pass
+
+
 class TestDefinitionQueries(contracts.DefinitionQueryContract):
     pass
 

@@ -87,6 +87,10 @@ class TestDedupe(suites.DedupeContract):
     pass
 
 
+class TestDependencies(suites.DependencyContract):
+    pass
+
+
 class TestDefinitionQueries(suites.DefinitionQueryContract):
     pass
 

@@ -17,7 +17,6 @@ from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.check import check_workflow
-from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all, related_jobs
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
@@ -25,7 +24,6 @@ from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, NotFound, R
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Deployment, WorkflowVersion
 from foliot.ports.storage import Storage
-from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.documents import Document, DocumentFormat
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.name_conflicts import NameConflicts
@@ -67,7 +65,6 @@ class WorkflowService:
         jobs: JobService,
         schedules: ScheduleService,
         runs: RunService,
-        dependencies: DependencyService,
         documents: DocumentFormat,
     ) -> None:
         self._storage = storage
@@ -75,7 +72,6 @@ class WorkflowService:
         self._jobs = jobs
         self._schedules = schedules
         self._runs = runs
-        self._dependencies = dependencies
         self._documents = documents
 
     async def put(self, workflows: Mapping[str, WorkflowSpec]) -> dict[str, WorkflowVersion]:
@@ -132,7 +128,6 @@ class WorkflowService:
             raise NotFound("workflow", workflow_id)
         for name in sorted(behind.doubtful):
             log.warning("job_kept", extra={"job": name, "workflow": workflow_id, "reason": "unreadable"})
-        await self._dependencies.remove_jobs(behind.jobs)
         return schedules
 
     async def pause_step(self, workflow_id: str, step: str, paused: bool = True) -> None:
@@ -316,12 +311,8 @@ class WorkflowService:
         return found[key]
 
     async def records(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion | RowUnreadable]:
-        """Return the newest version of each workflow, by id, or the error of one that cannot be read.
-
-        The workflow that stores the dependencies between jobs is left out.
-        """
-        found = await page_of_workflows(self._storage, after, limit)
-        return [version for version in found if workflow_id_of(version) != EDGES]
+        """Return the newest version of each workflow, by id, or the error of one that cannot be read."""
+        return await page_of_workflows(self._storage, after, limit)
 
     async def _not_found(self, workflow_id: str, version: int | None) -> NotFound:
         if version is not None and await self.exists(workflow_id):

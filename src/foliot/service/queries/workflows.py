@@ -14,7 +14,6 @@ from foliot.domain.run.reference import read_reference
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.secrets import public_document
-from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.layout import Layout, edge_words, layout_of
 from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, Edge, Step
 from foliot.errors import InvalidInput, NotFound, RowUnreadable
@@ -149,15 +148,15 @@ class WorkflowQueries:
             )
 
     async def listed(self, *, after: str | None = None, limit: int = 100) -> list[ListedWorkflow]:
-        """Return workflows by id, those after `after`, and the one that stores the dependencies between jobs."""
+        """Return workflows by id, those after `after`."""
         found = await self._queries.workflows(after=after, limit=limit)
         now = self._clock.now()
         return [_listed(summary, now) for summary in found]
 
     async def all(self) -> list[ListedWorkflow]:
-        """Return all workflows, read page by page, without the one that stores the dependencies between jobs."""
+        """Return all workflows, read page by page."""
         pages = each_of(lambda after: self.listed(after=after, limit=PAGE), lambda listed: listed.id, full=PAGE)
-        return [listed async for listed in pages if listed.id != EDGES]
+        return [listed async for listed in pages]
 
     async def active(self, *, workflow_id: str | None = None, limit: int = 100) -> list[ExecutionPage]:
         """Return open executions, oldest first; with `workflow_id` those of this workflow, which must exist."""

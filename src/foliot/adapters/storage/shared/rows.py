@@ -58,6 +58,7 @@ class JobRow(Struct, array_like=True, frozen=True, gc=False):
     revision: int
     created_at: Moment
     updated_at: Moment
+    leads: str = ""
 
 
 def job_of(project: str, row: Row) -> Job:
@@ -70,6 +71,7 @@ def job_of(project: str, row: Row) -> Job:
         revision=known.revision,
         created_at=Instant(known.created_at),
         updated_at=Instant(known.updated_at),
+        leads=known.leads,
     )
 
 
