@@ -100,7 +100,7 @@ def test_a_former_name_is_refused_with_the_new_one(loaded: Loader, field: Field,
     assert (error.message, error.hint) == (f"key '{name}' does not exist", f'It is now called "{field.name}".')
 
 
-def test_the_option_of_a_job_in_a_schedule_is_told_where_it_belongs(loaded: Loader) -> None:
+def test_an_option_of_a_job_in_a_schedule_gets_a_hint(loaded: Loader) -> None:
     [error] = loaded(JOBS + '[[jobs.schedules]]\nname = "x"\nevery = 60\ntimeout = 5').errors
 
     assert (error.message, error.hint) == ("key 'timeout' does not exist", "It is an option of [[jobs]].")
