@@ -1,9 +1,9 @@
-"""Writes requirements/*.txt: every package that is installed, its version, and the hashes of its files.
+"""Writes requirements/*.txt: every installed package, its version, and the hashes of its files.
 
     pyproject.toml --pip resolves--> versions --package index--> hashes of all files of these versions
 
 pip resolves for the Python that runs this; the hashes cover every platform the packages were built for.
-Use it with the oldest Python we support, whose set of packages is the largest.
+Use it with the oldest supported Python, whose set of packages is the largest.
 """
 
 import json
@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).resolve().parent.parent
 EXTRAS = {"dev": "[dev]", "run": "", "bench": "[bench]"}
-"""The file to write and what it asks of the project. Earlier files bind the versions of later ones."""
+"""File to write -> extra of the project. Earlier files constrain the versions of later ones."""
 
 HEADER = "# Written by scripts/lock from pyproject.toml. Do not edit.\n"
 
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def resolve(extra: str, decided: Mapping[str, str]) -> dict[str, str]:
-    """The versions pip would install for the project with `extra` and for building it."""
+    """Return the versions pip would install for the project with `extra` and for building it."""
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
     with tempfile.TemporaryDirectory() as scratch:
         constraints = Path(scratch, "constraints.txt")
@@ -81,10 +81,10 @@ def is_file_of(filename: str, version: str) -> bool:
 
 @cache
 def index_url() -> str:
-    """The index that pip itself is configured to use; its help is the one public place that tells."""
-    told = re.search(r"--index-url.*?\(default\s+(\S+?)\)", pip("download", "--help"), re.DOTALL)
-    assert told, "pip no longer tells its index in its help"
-    return told[1].rstrip("/")
+    """Return the index that pip is configured to use; only its help shows the effective one."""
+    shown = re.search(r"--index-url.*?\(default\s+(\S+?)\)", pip("download", "--help"), re.DOTALL)
+    assert shown, "the help of pip no longer shows its index"
+    return shown[1].rstrip("/")
 
 
 def pip(*arguments: str) -> str:
