@@ -85,8 +85,10 @@ _SQLITE: Final = "foliot.adapters.storage.sqlite.database.connection"
 
 
 def _before_fork() -> None:
-    """A child that is forked amid an import finds the module locked for ever. And a module that was loaded while we
-    waited here has come too late for what it wants to be done before a fork."""
+    """Wait for an import in another thread: a child forked during an import finds the module locked for ever.
+
+    A module that was loaded during the wait registered its own hook too late, so it is called here.
+    """
     _LOADING.acquire()
     if late := sys.modules.get(_SQLITE):
         late.before_fork()

@@ -1,4 +1,4 @@
-"""Documents of workflows, of every kind that can be said, for tests that try many."""
+"""Hypothesis strategies for workflow documents of every kind."""
 
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ JOBS: Final = {
     JobId("report"): JobSpec(kind="shell", spec={"command": "x"}),
     JobId("call"): JobSpec(kind="http", spec={"url": "https://x.example"}),
 }
-"""What documents may name."""
+"""Jobs that documents may name."""
 TEXT: Final = st.from_regex(r"[A-Za-z0-9]([ -#%-)+-z|}~]{0,4}[A-Za-z0-9])?", fullmatch=True)
 NAMES: Final = st.from_regex(r"[a-z][a-z0-9_-]{0,5}", fullmatch=True)
 VALUES: Final = st.recursive(
@@ -144,7 +144,7 @@ POLICY: Final = some(
 
 @st.composite
 def documents(draw: st.DrawFn) -> Document:
-    """A document with nothing wrong in it."""
+    """Draw a document without problems."""
     names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
     steps = [draw(_step(name, names[:nth])) for nth, name in enumerate(names)]
     if draw(st.booleans()):

@@ -39,7 +39,7 @@ def test_trigger_reads_a_payload_from_a_file(call: Call, shop: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "said"),
+    ("payload", "message"),
     [
         ('{"a": }', "--payload is not JSON: Expecting value at line 1, column 7"),
         ("", "--payload is not JSON: Expecting value at line 1, column 1"),
@@ -49,11 +49,11 @@ def test_trigger_reads_a_payload_from_a_file(call: Call, shop: Path) -> None:
         (f"@{'x' * 5_000}", "the file 'xxx"),
     ],
 )
-def test_an_invalid_payload_starts_no_run(call: Call, shop: Path, payload: str, said: str) -> None:
+def test_an_invalid_payload_starts_no_run(call: Call, shop: Path, payload: str, message: str) -> None:
     code, out, err = call("trigger", "report", "--payload", payload)
 
     assert (code, out) == (2, "")
-    assert err.startswith(f"error: {said}")
+    assert err.startswith(f"error: {message}")
     assert len(err) < 1_000
     assert len(call("runs", "--json").objects) == 4
 

@@ -277,7 +277,7 @@ def test_cancelling_an_execution_ends_its_steps(call: Call, plant: Path) -> None
     assert call("cancel", "release@last") == (0, f"{run_id} cancellation of its steps requested\n", "")
 
 
-def test_an_execution_that_has_not_started_is_cancelled_at_once(call: Call, plant: Path) -> None:
+def test_an_execution_that_has_not_started_is_cancelled_immediately(call: Call, plant: Path) -> None:
     run_id = newest(call, "later")["id"]
 
     assert call("cancel", "later@last") == (0, f"{run_id} cancelled before it started\n", "")

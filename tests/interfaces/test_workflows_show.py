@@ -69,7 +69,7 @@ class TestList:
         assert "etl.load" in call("jobs", "--all").out
 
     @pytest.mark.parametrize(
-        ("wrong", "said"),
+        ("wrong", "message"),
         [
             (["shwo"], "error: command 'shwo' does not exist\n  Did you mean \"show\"?\n"),
             (
@@ -78,8 +78,8 @@ class TestList:
             ),
         ],
     )
-    def test_workflows_refuses_misplaced_options(self, call: Call, plant: Path, wrong: list[str], said: str) -> None:
-        assert call("workflows", *wrong) == (2, "", said)
+    def test_workflows_refuses_misplaced_options(self, call: Call, plant: Path, wrong: list[str], message: str) -> None:
+        assert call("workflows", *wrong) == (2, "", message)
 
 
 class TestPicture:
@@ -205,7 +205,7 @@ class TestPicture:
         assert "┌" not in screen
 
     @pytest.mark.parametrize(
-        ("wrong", "code", "said"),
+        ("wrong", "code", "message"),
         [
             (["elt"], 1, "error: workflow 'elt' does not exist\n  Did you mean \"etl\"?"),
             (["zzz"], 1, "error: workflow 'zzz' does not exist\n  List workflows with: foliot workflows"),
@@ -227,12 +227,12 @@ class TestPicture:
         ],
     )
     def test_workflows_show_refuses_invalid_options(
-        self, call: Call, plant: Path, wrong: list[str], code: int, said: str
+        self, call: Call, plant: Path, wrong: list[str], code: int, message: str
     ) -> None:
         ended, out, err = call("workflows", "show", *wrong)
 
         assert (ended, out) == (code, "")
-        assert err.startswith(said)
+        assert err.startswith(message)
 
 
 class TestActive:

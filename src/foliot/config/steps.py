@@ -110,7 +110,7 @@ class StepReader:
     def _gate(self, own: Fields, fields: Fields, kind: Kind, node: Node, around: Around) -> Gate | None:
         """Return the gate of the step. Without a timezone of its own it has that of the workflow."""
         if "timezone" in own and "depends_on" not in node.value:
-            hint = "Name the jobs that it looks at in depends_on, or leave it out."
+            hint = "Name the jobs that it depends on in depends_on, or leave it out."
             self._reading.problems.error(own["timezone"].place, "timezone means nothing without depends_on", hint)
         zone = own.get("timezone") or around.timezone
         known = fields if zone is None else Fields({**fields, "timezone": zone})
