@@ -7,6 +7,7 @@
     reading       a table, by domain.vocabulary          schedules      [[jobs.schedules]]
     settings      the result                             workflows, steps
     starter       what `foliot init` writes              workflow_json, workflow_writing: one of them as JSON
+    crontab       what `foliot import crontab` writes
 
 Every key, its names and what it means are in `domain.vocabulary`.
 The file is data: reading it executes nothing and opens only the files it includes.

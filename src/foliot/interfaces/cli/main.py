@@ -21,6 +21,7 @@ from foliot.interfaces.cli.streams import guarded_output, repair_streams
 _SECTIONS: Final = {
     "Setup": {
         "init": "Write a commented starter configuration.",
+        "import": "Write a configuration for the jobs of a crontab.",
         "check": "Check a configuration for problems.",
         "plan": "Show what a configuration would change, and what would fire.",
         "serve": "Run a scheduler and a worker.",
@@ -55,6 +56,7 @@ _SECTIONS: Final = {
 _HOMES: Final = {
     "serve": "serve:serve",
     "worker": "serve:worker",
+    "import": "import_crontab:command",
     "workflows": "workflows.listing:command",
     **{name: f"control:{name}" for name in ("cancel", "retry", "mark", "pause", "resume")},
     "backup": "database:backup",
