@@ -193,7 +193,8 @@ CREATE TABLE foliot.workers (
     slots         integer NOT NULL,
     registered_at bigint NOT NULL,
     seen_at       bigint NOT NULL,
-    expires_at    bigint NOT NULL
+    expires_at    bigint NOT NULL,
+    is_draining   boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 40);
 
 CREATE TABLE foliot.limits (
