@@ -50,6 +50,7 @@ def blockers(*workers: WorkerState, limits: dict[RunId, list[AwaitedLimit]] | No
     ("workers", "expected"),
     [
         ([worker(is_alive=False)], why.NoWorker(queue="default")),
+        ([worker()._replace(is_draining=True)], why.NoWorker(queue="default")),
         ([worker(queues=("mail",))], why.NoWorker(queue="default")),
         ([worker(running=2)], why.NoFreeSlot(slots=2)),
         ([worker(running=2), worker()], why.WaitsForTurn()),

@@ -102,7 +102,7 @@ def _explain_scheduled(run: Run, job: Job | None) -> Due | WaitsForGate:
 def _explain_queued(
     run: Run, job: Job | None, blockers: Blockers
 ) -> NoWorker | WaitsForLimit | NoFreeSlot | WaitsForTurn:
-    workers = [state for state in blockers.workers if state.is_alive and run.queue in state.worker.queues]
+    workers = [state for state in blockers.workers if state.serves(run.queue)]
     if not workers:
         return NoWorker(queue=run.queue)
     if run.id in blockers.limits:

@@ -196,7 +196,8 @@ CREATE TABLE foliot.workers (
     slots         integer NOT NULL,
     registered_at bigint NOT NULL,
     seen_at       bigint NOT NULL,
-    expires_at    bigint NOT NULL
+    expires_at    bigint NOT NULL,
+    is_draining   boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 40);
 
 CREATE TABLE foliot.limits (

@@ -187,7 +187,8 @@ CREATE TABLE workers (
     registered_at INTEGER NOT NULL,
     seen_at INTEGER NOT NULL,
     boot_id TEXT NOT NULL,
-    deadline INTEGER NOT NULL
+    deadline INTEGER NOT NULL,
+    is_draining INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID, STRICT;
 
 CREATE TABLE limits (
