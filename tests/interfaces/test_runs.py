@@ -46,10 +46,32 @@ def test_runs_prints_one_json_object_per_run(call: Call, shop: Path) -> None:
         (["--job", "report", "--status", "queued"], 1),
         (["--schedule", "report-often"], 0),
         (["-n", "3"], 3),
+        (["--failed"], 1),
+        (["--failed", "--job", "report"], 0),
+        (["--since", "1h"], 4),
+        (["--since", "2999-01-01"], 0),
+        (["--kind", "job"], 4),
+        (["--kind", "step"], 0),
     ],
 )
 def test_runs_are_filtered_by_options(call: Call, shop: Path, only: list[str], count: int) -> None:
     assert len(call("runs", "--json", *only).objects) == count
+
+
+def test_executions_and_steps_are_told_apart(call: Call, plant: Path) -> None:
+    kinds = {run["job_id"]: run["kind"] for run in call("runs", "-n", "100", "--json").objects}
+
+    assert {kinds["etl"], kinds["release"], kinds["later"]} == {"execution"}
+    assert {kinds["etl.extract"], kinds["release.ask"]} == {"step"}
+    assert {kinds["good"], kinds["digest"]} == {"job"}
+    executions = call("runs", "--kind", "execution").out.splitlines()
+    assert executions[0].split()[1:4] == ["JOB", "STATUS", "KIND"]
+    assert all(" execution " in line for line in executions[1:])
+    assert len(executions) == 1 + len(call("runs", "--kind", "execution", "--json").objects) == 4
+
+
+def test_failed_and_status_are_mutually_exclusive(call: Call, shop: Path) -> None:
+    assert call("runs", "--failed", "--status", "success").code == 2
 
 
 def test_an_empty_list_of_runs_prints_a_note_on_standard_error(call: Call, shop: Path) -> None:

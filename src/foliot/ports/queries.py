@@ -8,19 +8,20 @@ the value. `job` and `workflow` raise `RowUnreadable` if the definition itself c
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from foliot.domain.events import Event
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token
-from foliot.domain.instant import Instant
+from foliot.domain.instant import LATEST, Instant
 from foliot.domain.job.job import Job
 from foliot.domain.run.lease import WorkerState
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.reference import RunReference
 from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.domain.schedule.schedule import Pause, Revision, Schedule
-from foliot.domain.schedule.tick import PlannedTick, TickRecord
+from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickRecord
+from foliot.domain.tree.run_kind import RunKind
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
@@ -39,6 +40,19 @@ class RunFilter(NamedTuple):
     limit: int = 100
     root_id: RunId | None = None
     """Runs of this tree, at any depth."""
+
+
+class RunListFilter(NamedTuple):
+    """Which runs of a filter to list. A run that does not match costs a look at it, up to a limit."""
+
+    statuses: Sequence[Status] = ()
+    """In place of the status of the filter."""
+    since: Instant | None = None
+    """Runs that were created then or later."""
+    kind: RunKind | None = None
+
+
+EVERY_RUN: Final = RunListFilter()
 
 
 class Depth(NamedTuple):
@@ -60,6 +74,32 @@ class LedgerRow(NamedTuple):
     """When the row was written."""
     error: RowUnreadable | None = None
     """Why the row cannot be read; the other fields have what could be read."""
+
+
+class TickFilter(NamedTuple):
+    """Which rows of the ledgers to list, newest first."""
+
+    name: str | None = None
+    """A job, a workflow or a schedule. None: all schedules."""
+    since: Instant = Instant(0)
+    until: Instant = LATEST
+    """Rows that overlap [since, until]."""
+    outcomes: frozenset[TickOutcome] = frozenset()
+    """Empty: any, unless `has_failed_run`."""
+    has_failed_run: bool = False
+    """Also ticks that ran and whose run has failed or timed out."""
+    limit: int = 50
+
+
+class ListedTick(NamedTuple):
+    schedule_id: ScheduleId
+    row: LedgerRow
+
+
+class TickPage(NamedTuple):
+    ticks: Sequence[ListedTick]
+    runs: Mapping[RunId, Run]
+    """The runs of these ticks."""
 
 
 class ScheduleLedger(NamedTuple):
@@ -151,6 +191,8 @@ class JobDetails(NamedTuple):
     """The newest runs, newest first."""
     latest: Mapping[JobId, Run]
     """The newest run of each job that its gate depends on."""
+    ticks: TickPage
+    """The newest ticks of its schedules."""
 
 
 class JobSummary(NamedTuple):
@@ -232,8 +274,13 @@ class Queries(Protocol):
         """Return only the run."""
         ...
 
-    async def runs(self, only: RunFilter, *, root: RunReference | None = None) -> list[Run] | Matches:
-        """Return runs, newest first. `root` limits them to the tree of the run that it refers to."""
+    async def runs(
+        self, only: RunFilter, *, root: RunReference | None = None, among: RunListFilter = EVERY_RUN
+    ) -> list[Run] | Matches:
+        """Return runs, newest first. `root` limits them to the tree of the run that it refers to.
+
+        With a kind, only the newest 10,000 runs of the filter are searched.
+        """
         ...
 
     async def job(self, job_id: JobId) -> JobDetails | None: ...
@@ -250,6 +297,10 @@ class Queries(Protocol):
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
     ) -> list[Schedule]:
         """Return schedules by id, those after `after`; with `job_id` those that start this job or workflow."""
+        ...
+
+    async def tick_page(self, only: TickFilter) -> TickPage | None:
+        """Return rows of the ledgers of existing schedules. None: there is no such job and no such schedule."""
         ...
 
     async def workflow(

@@ -156,6 +156,14 @@ class TestLeases(contracts.LeaseContract):
     pass
 
 
+class TestTickPages(contracts.TickPageContract):
+    pass
+
+
+class TestRunLists(contracts.RunListContract):
+    pass
+
+
 class TestLedger(contracts.LedgerContract):
     pass
 

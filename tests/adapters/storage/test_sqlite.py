@@ -75,6 +75,14 @@ class TestFirings(suites.FiringContract):
     pass
 
 
+class TestTickPages(suites.TickPageContract):
+    pass
+
+
+class TestRunLists(suites.RunListContract):
+    pass
+
+
 class TestLedger(suites.LedgerContract):
     pass
 

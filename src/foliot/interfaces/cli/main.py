@@ -34,6 +34,7 @@ _SECTIONS: Final = {
         "schedules": "List schedules, delete them.",
         "workflows": "List workflows, draw them, start executions, approve steps.",
         "runs": "List runs, newest first.",
+        "ticks": "List planned ticks and their outcomes, newest first.",
         "show": "Show everything about a run, a job or a schedule.",
         "logs": "Print the output of a run.",
         "next": "Show when an expression fires next.",

@@ -15,6 +15,7 @@ from foliot.service.queries.overview import OverviewQuery
 from foliot.service.queries.runs import RunPage, RunQueries
 from foliot.service.queries.schedules import SchedulePage, ScheduleQueries
 from foliot.service.queries.step_logs import StepLogs
+from foliot.service.queries.ticks import TickQueries
 from foliot.service.queries.verify import LedgerQueries
 from foliot.service.queries.workflows import WorkflowQueries
 from foliot.service.references import References
@@ -28,6 +29,7 @@ class Queries:
     jobs: JobQueries
     schedules: ScheduleQueries
     workflows: WorkflowQueries
+    ticks: TickQueries
     overview: OverviewQuery
     ledgers: LedgerQueries
 
@@ -40,6 +42,7 @@ class Queries:
             jobs=JobQueries(storage, clock),
             schedules=ScheduleQueries(storage, clock),
             workflows=WorkflowQueries(storage, clock, documents),
+            ticks=TickQueries(storage),
             overview=OverviewQuery(storage, clock),
             ledgers=LedgerQueries(storage),
         )

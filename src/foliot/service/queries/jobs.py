@@ -12,7 +12,8 @@ from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, each_of
 from foliot.service.queries.job_view import JobView, view_job, view_unreadable_job
 from foliot.service.queries.run_view import RunView, view_run
-from foliot.service.queries.schedule_view import ScheduleView, view_listed_schedule
+from foliot.service.queries.schedule_view import ScheduleView, TickView, view_listed_schedule
+from foliot.service.queries.ticks import view_tick_page
 from foliot.service.references import References
 
 
@@ -26,6 +27,8 @@ class JobPage(msgspec.Struct, frozen=True, kw_only=True):
     gate: Gate | None
     dependencies: dict[str, RunView]
     """The latest run of each job that the gate depends on."""
+    ticks: list[TickView]
+    """The latest ticks of its schedules, newest first."""
 
 
 class ListedJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +56,7 @@ class JobQueries:
             runs=[view_run(run) for run in details.runs],
             gate=details.job.spec.gate,
             dependencies={job_id: view_run(run) for job_id, run in details.latest.items()},
+            ticks=view_tick_page(details.ticks),
         )
 
     async def listed(self, *, after: str | None = None, limit: int = 100) -> list[ListedJob]:

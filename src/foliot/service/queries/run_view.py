@@ -8,6 +8,7 @@ import msgspec
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.run.run import BEGUN, AttemptRecord, Run, Status
 from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
+from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.service.queries.documents import moment, seconds
 
@@ -55,6 +56,8 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     """The outermost tree."""
     child_key: str | None
     """Its name within the parent: the name of a step."""
+    kind: RunKind
+    """Whether it is a run of a job alone, an execution of a workflow, or a step."""
     unreadable: bool = False
     """Its row was not written by Foliot: `error_message` has the problem, and the other fields what could be read."""
 
@@ -110,6 +113,7 @@ def view_run(run: Run, start_input: StartInput = NO_START_INPUT) -> RunView:
         parent_id=run.parent_id,
         root_id=run.root_id,
         child_key=run.child_key,
+        kind=kind_of(run),
         unreadable=run.unreadable is not None,
     )
 

@@ -1,14 +1,19 @@
 """Queries about runs."""
 
+from datetime import datetime
+from typing import Final
+
 import msgspec
 
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import JobId, RunId, ScheduleId
+from foliot.domain.instant import from_datetime
 from foliot.domain.run.logs import LogState
 from foliot.domain.run.reference import RunById, read_reference
 from foliot.domain.run.run import Run, Status
+from foliot.domain.tree.run_kind import RunKind
 from foliot.errors import NotFound
-from foliot.ports.queries import Matches, RunDetails, RunFilter
+from foliot.ports.queries import Matches, RunDetails, RunFilter, RunListFilter
 from foliot.ports.storage import Storage
 from foliot.service.explain import explain_run
 from foliot.service.explanation import ExecutionExplanation, RunExplanation
@@ -16,6 +21,8 @@ from foliot.service.queries.executions import ExecutionPage, execution_page
 from foliot.service.queries.logs import Logs
 from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, view_run
 from foliot.service.references import References
+
+FAILED: Final = (Status.FAILED, Status.TIMEOUT)
 
 
 class LogEndView(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,9 +96,15 @@ class RunQueries:
         schedule: str | None = None,
         status: Status | None = None,
         root: str | None = None,
+        failed: bool = False,
+        since: datetime | None = None,
+        kind: RunKind | None = None,
         limit: int = 100,
     ) -> list[RunView]:
-        """Return runs, newest first; with `root`, a reference as for `page`, only the runs in its tree."""
+        """Return runs, newest first; with `root`, a reference as for `page`, only the runs in its tree.
+
+        `failed`: those that failed or timed out. `since`: those created then or later.
+        """
         only = RunFilter(
             job_id=None if job is None else JobId(job),
             schedule_id=None if schedule is None else ScheduleId(schedule),
@@ -99,7 +112,10 @@ class RunQueries:
             limit=limit,
         )
         parsed = None if root is None else read_reference(root)
-        found = await self._queries.runs(only, root=parsed)
+        among = RunListFilter(
+            statuses=FAILED if failed else (), since=None if since is None else from_datetime(since), kind=kind
+        )
+        found = await self._queries.runs(only, root=parsed, among=among)
         if isinstance(found, Matches):
             raise await self._references.no_single_run(root or "", read_reference(root or ""), found)
         if not found:

@@ -82,6 +82,14 @@ def test_runs_with_a_rare_status_are_found_by_index(
     assert next(details(info.query_plan)).endswith(found_by)
 
 
+@for_each("name", ["newest_outcomes", "search_outcome"])
+def test_ticks_that_did_not_run_are_found_without_the_others(connection: apsw.Connection, name: str) -> None:
+    plan = apsw.ext.query_info(connection, SQL[name], explain_query_plan=True).query_plan
+    assert plan is not None
+
+    assert any("INDEX ticks_outcome (uid=? AND outcome=? AND scheduled_for" in step for step in details(plan))
+
+
 def test_a_scan_would_be_detected(connection: apsw.Connection) -> None:
     for sql in ("SELECT * FROM runs r WHERE r.status = 'success'", "SELECT * FROM runs WHERE project = ? ORDER BY id"):
         plan = apsw.ext.query_info(connection, sql, explain_query_plan=True).query_plan

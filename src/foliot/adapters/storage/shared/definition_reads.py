@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from foliot.adapters.storage.shared.reads import Query, Read, Rows
 from foliot.adapters.storage.shared.rows import Row, job_of, ledger_row_of, repair_schedules, revision_of, schedule_of
 from foliot.adapters.storage.shared.run_reads import RunReads
+from foliot.adapters.storage.shared.tick_reads import TickReads
 from foliot.adapters.storage.shared.tree_rows import version_of
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job.job import Job
@@ -45,6 +46,7 @@ class DefinitionReads:
     def __init__(self, project: str, runs: RunReads) -> None:
         self._project = project
         self._runs = runs
+        self._ticks = TickReads(project, runs)
 
     def named(self, name: str) -> Read[JobDetails | ScheduleDetails | RunDetails | Matches]:
         job = yield from self.job(JobId(name))
@@ -64,7 +66,9 @@ class DefinitionReads:
         job = job_of(self._project, rows[0])
         runs = yield from self._runs.page(RunFilter(job_id=job_id, limit=_RECENT_RUNS))
         latest = yield from self._runs.latest(() if job.spec.gate is None else job.spec.gate.depends_on)
-        return JobDetails(job, (yield from self._all_schedules(job_id)), runs, latest)
+        schedules = yield from self._all_schedules(job_id)
+        ticks = yield from self._ticks.newest({one.uid: one.id for one in schedules}, _RECENT_RUNS)
+        return JobDetails(job, schedules, runs, latest, ticks)
 
     def jobs(self, after: JobId | None, limit: int) -> Read[list[JobSummary]]:
         rows = yield Query("page_jobs", (self._project, after or "", limit))

@@ -12,17 +12,19 @@ from foliot.adapters.storage.shared.rows import Row, job_of, read_rows, worker_o
 from foliot.adapters.storage.shared.run_rows import attempt_of, kept_from, run_of
 from foliot.adapters.storage.shared.tree_rows import record_of, shown_execution_of, shown_state_of, version_of
 from foliot.domain.gate.decision import Decision
-from foliot.domain.ids import ID_LENGTH, JobId, RunId
+from foliot.domain.ids import ID_LENGTH, JobId, RunId, first_id_at
 from foliot.domain.run.lease import WorkerState
 from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.reference import NewestRun, RunById, RunByPart, RunReference
 from foliot.domain.run.run import Run, Status
+from foliot.domain.tree.run_kind import kind_of
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.queries import (
+    EVERY_RUN,
     AwaitedLimit,
     Blockers,
     ExecutionDetails,
@@ -31,6 +33,7 @@ from foliot.ports.queries import (
     Matches,
     RunDetails,
     RunFilter,
+    RunListFilter,
 )
 
 WAITING: Final = (Status.SCHEDULED, Status.QUEUED)
@@ -39,6 +42,9 @@ _OVERRIDES: Final = 26
 _QUEUES: Final = 2
 _RECENT: Final = 1_000
 """A run is searched by the end of its id only among this many newest runs; a prefix is found by the index."""
+_SEARCH_PAGE: Final = 500
+_SEARCH_PAGES: Final = 20
+"""Runs of one kind have no index. They are searched in so many pages of the newest runs."""
 _HOLDERS: Final = 6
 _STORED_OPEN: Final = "scheduled"
 """The stored status of every run that has not ended."""
@@ -106,13 +112,32 @@ class RunReads:
         [run] = found.runs.values()
         return FoundRun(run, found.start_input(run.id))
 
-    def listed(self, only: RunFilter, root: RunReference | None) -> Read[list[Run] | Matches]:
-        if root is None:
-            return (yield from self.page(only))
-        found = yield from self.find(root)
-        if isinstance(found, Matches):
-            return found
-        return (yield from self.page(only._replace(root_id=found.run.id)))
+    def listed(
+        self, only: RunFilter, root: RunReference | None, among: RunListFilter = EVERY_RUN
+    ) -> Read[list[Run] | Matches]:
+        if root is not None:
+            found = yield from self.find(root)
+            if isinstance(found, Matches):
+                return found
+            only = only._replace(root_id=found.run.id)
+        runs: list[Run] = []
+        for status in among.statuses or (only.status,):
+            runs += yield from self._search(only._replace(status=status), among)
+        return sorted(runs, key=lambda run: run.id, reverse=True)[: only.limit]
+
+    def _search(self, only: RunFilter, among: RunListFilter) -> Read[list[Run]]:
+        """Return the newest runs of a filter that are of a kind, and not older than a moment."""
+        first = "" if among.since is None else first_id_at(among.since)
+        size = only.limit if among.kind is None else max(only.limit, _SEARCH_PAGE)
+        found: list[Run] = []
+        for _ in range(1 if among.kind is None else _SEARCH_PAGES):
+            page = yield from self.page(only._replace(limit=size))
+            recent = [run for run in page if run.id >= first]
+            found += [run for run in recent if among.kind in (None, kind_of(run))]
+            if len(found) >= only.limit or len(recent) < size:
+                break
+            only = only._replace(before=page[-1].id)
+        return found[: only.limit]
 
     def details(self, reference: RunReference) -> Read[RunDetails | Matches]:
         found = yield from self.find(reference)

@@ -8,6 +8,7 @@ from foliot.adapters.storage.shared.definition_reads import DefinitionReads
 from foliot.adapters.storage.shared.reads import Read
 from foliot.adapters.storage.shared.record_reads import RecordReads
 from foliot.adapters.storage.shared.run_reads import RunReads
+from foliot.adapters.storage.shared.tick_reads import TickReads
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.run.reference import RunReference
@@ -17,6 +18,7 @@ from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.queries import (
+    EVERY_RUN,
     ExecutionsPage,
     FoundRun,
     JobDetails,
@@ -26,8 +28,11 @@ from foliot.ports.queries import (
     OverviewLimits,
     RunDetails,
     RunFilter,
+    RunListFilter,
     ScheduleDetails,
     ScheduleLedger,
+    TickFilter,
+    TickPage,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -43,6 +48,7 @@ class StoredQueries(ABC):
         self._runs = RunReads(project)
         self._definitions = DefinitionReads(project, self._runs)
         self._records = RecordReads(project, self._runs)
+        self._ticks = TickReads(project, self._runs)
 
     @abstractmethod
     async def _read(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
@@ -61,8 +67,10 @@ class StoredQueries(ABC):
     async def find_run(self, reference: RunReference) -> FoundRun | Matches:
         return await self._read(self._runs.find, reference)
 
-    async def runs(self, only: RunFilter, *, root: RunReference | None = None) -> list[Run] | Matches:
-        return await self._read(self._runs.listed, only, root)
+    async def runs(
+        self, only: RunFilter, *, root: RunReference | None = None, among: RunListFilter = EVERY_RUN
+    ) -> list[Run] | Matches:
+        return await self._read(self._runs.listed, only, root, among)
 
     async def job(self, job_id: JobId) -> JobDetails | None:
         return await self._read(self._definitions.job, job_id)
@@ -77,6 +85,9 @@ class StoredQueries(ABC):
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
     ) -> list[Schedule]:
         return await self._read(self._definitions.schedules, job_id, after, limit)
+
+    async def tick_page(self, only: TickFilter) -> TickPage | None:
+        return await self._read(self._ticks.page, only)
 
     async def workflow(
         self, workflow_id: str, *, version: int | None = None, execution: RunReference | None = None

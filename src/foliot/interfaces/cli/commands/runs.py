@@ -1,20 +1,27 @@
 """foliot runs: list runs."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import click
 
 from foliot.domain.run.run import Status, parse_status
+from foliot.domain.tree.run_kind import RunKind
+from foliot.errors import InvalidInput
 from foliot.interfaces.cli.id_completion import complete_ids
 from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import NAMING, json_option, storage_options
 from foliot.interfaces.cli.output import print_json_lines, print_note
+from foliot.interfaces.cli.parse import parse_past
 from foliot.interfaces.cli.render.format import RUN_COLUMNS, run_row
-from foliot.interfaces.cli.render.table import print_table
+from foliot.interfaces.cli.render.table import Column, print_table
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.run_view import RunView
 from foliot.service.services import Services
+
+_COLUMNS: Final = (*RUN_COLUMNS[:3], Column("KIND"), *RUN_COLUMNS[3:])
 
 
 def _statuses(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -26,6 +33,13 @@ def _statuses(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.option("--job", help="Only runs of this job.", shell_complete=complete_ids("job"))
 @click.option("--schedule", help="Only runs of this schedule.", shell_complete=complete_ids("schedule"))
 @click.option("--status", help="Only runs with this status.", shell_complete=_statuses)
+@click.option("--failed", is_flag=True, help="Only runs that failed or timed out.")
+@click.option("--since", help="Only runs created since: 24h, 7d, or a time in ISO 8601.")
+@click.option(
+    "--kind",
+    type=click.Choice([kind.value for kind in RunKind]),
+    help="Only runs of jobs alone, executions of workflows, or steps.",
+)
 @click.option("--root", help="Only steps of this execution.", shell_complete=complete_ids("run"))
 @click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
 @json_option("one object per line")
@@ -35,15 +49,30 @@ def command(
     job: str | None,
     schedule: str | None,
     status: str | None,
+    failed: bool,
+    since: str | None,
+    kind: str | None,
     root: str | None,
     limit: int,
     as_json: bool,
 ) -> None:
     """List runs, newest first."""
+    if failed and status is not None:
+        raise InvalidInput("--failed and --status are mutually exclusive", hint="Leave out one of them.")
     known = None if status is None else parse_status(status)
+    first = None if since is None else parse_past(since, datetime.now(UTC))
 
     def page(services: Services) -> Awaitable[list[RunView]]:
-        return services.queries.runs.newest(job=job, schedule=schedule, status=known, root=root, limit=limit)
+        return services.queries.runs.newest(
+            job=job,
+            schedule=schedule,
+            status=known,
+            root=root,
+            failed=failed,
+            since=first,
+            kind=None if kind is None else RunKind(kind),
+            limit=limit,
+        )
 
     _print(with_services(storage, config, page), as_json)
 
@@ -52,6 +81,11 @@ def _print(runs: list[RunView], is_json: bool) -> None:
     if is_json:
         print_json_lines(as_json(run) for run in runs)
         return
-    print_table(RUN_COLUMNS, [run_row(run) for run in runs])
+    print_table(_COLUMNS, [_row(run) for run in runs])
     if not runs:
         print_note("no runs")
+
+
+def _row(run: RunView) -> Sequence[object]:
+    run_id, job_id, shown_status, *rest = run_row(run)
+    return run_id, job_id, shown_status, run.kind, *rest

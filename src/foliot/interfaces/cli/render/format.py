@@ -26,6 +26,16 @@ RUN_COLUMNS: Final = (
 )
 
 
+TICK_COLUMNS: Final = (
+    Column("PLANNED", is_whole=True),
+    Column("SCHEDULE", is_whole=True),
+    Column("OUTCOME", stays=True),
+    Column("COUNT"),
+    Column("RUN", is_whole=True),
+    Column("STATUS"),
+)
+
+
 def moment(at: datetime | None) -> str:
     """Return a moment in the time zone of this machine, with its offset."""
     if at is None:
@@ -76,6 +86,13 @@ def tick_row(tick: TickView) -> Sequence[object]:
     more = f" to {moment(tick.until)} ({tick.count})" if tick.count > 1 else ""
     outcome = "unreadable" if tick.unreadable else f"{tick.outcome} ({tick.reason})"
     return f"{planned}{more}", outcome, tick.run_id or "-", tick.status or "-"
+
+
+def listed_tick_row(tick: TickView) -> Sequence[object]:
+    """Return the row of a tick in a list of several schedules. A range shows its first moment and its count."""
+    planned, outcome, run_id, run_status = tick_row(tick)
+    first = str(planned).partition(" (")[0]
+    return first, tick.schedule_id, outcome, tick.count, run_id, run_status
 
 
 def rule(schedule: ScheduleView) -> str:

@@ -5,8 +5,10 @@ from typing import Any
 from foliot.interfaces.cli.output import print_line
 from foliot.interfaces.cli.render.format import (
     RUN_COLUMNS,
+    TICK_COLUMNS,
     job_state,
     json_line,
+    listed_tick_row,
     moment,
     option_text,
     plain,
@@ -27,6 +29,7 @@ def job_document(page: JobPage) -> dict[str, Any]:
         "state": job_state(page.job, page.schedules),
         "schedules": [as_json(schedule) for schedule in page.schedules],
         "runs": [as_json(run) for run in page.runs],
+        "ticks": [as_json(tick) for tick in page.ticks],
         "gate": None if page.gate is None else gate_document(page.gate, page.dependencies),
     }
 
@@ -38,6 +41,7 @@ def print_job(page: JobPage) -> None:
     for schedule in page.schedules:
         print_line()
         print_fields(schedule_fields(schedule))
+    print_section("Last ticks", TICK_COLUMNS, [listed_tick_row(tick) for tick in page.ticks])
     print_section("Last runs", RUN_COLUMNS, [run_row(run) for run in page.runs])
 
 

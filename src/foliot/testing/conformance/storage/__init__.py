@@ -45,6 +45,7 @@ from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
 from foliot.testing.conformance.storage.settlements import SettlementContract
 from foliot.testing.conformance.storage.signals import SignalContract
+from foliot.testing.conformance.storage.tick_pages import RunListContract, TickPageContract
 from foliot.testing.conformance.storage.trees import TreeContract
 from foliot.testing.conformance.storage.unreadable import UnreadableContract
 from foliot.testing.conformance.storage.unreadable_runs import UnreadableRunContract
@@ -87,10 +88,12 @@ __all__ = [
     "ReferenceContract",
     "RenameContract",
     "RunContract",
+    "RunListContract",
     "RunQueryContract",
     "ScheduleContract",
     "SettlementContract",
     "SignalContract",
+    "TickPageContract",
     "TreeContract",
     "UnreadableContract",
     "UnreadableRunContract",

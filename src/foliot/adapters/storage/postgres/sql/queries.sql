@@ -11,6 +11,45 @@ WHERE project = $1 AND job_id = ANY ((SELECT $2::text[])::text[]) AND deleted_at
 SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
 FROM foliot.ticks WHERE uid = $1 ORDER BY uid DESC, scheduled_for DESC LIMIT $2;
 
+-- name: living_schedules
+SELECT uid, id FROM foliot.schedules WHERE project = $1 AND deleted_at IS NULL;
+
+-- name: newest_ticks
+-- One index look-up for each schedule. An empty outcome is any.
+SELECT asked.uid, found.scheduled_for FROM unnest((SELECT $1::text[])) AS asked (uid), LATERAL (
+    SELECT scheduled_for FROM foliot.ticks
+    WHERE ticks.uid = asked.uid AND scheduled_for <= $3 AND ($2::text = '' OR outcome = $2)
+    ORDER BY ticks.uid DESC, scheduled_for DESC LIMIT 1) AS found;
+
+-- name: newest_outcomes
+SELECT asked.uid, found.scheduled_for FROM unnest((SELECT $1::text[])) AS asked (uid), LATERAL (
+    SELECT scheduled_for FROM foliot.ticks
+    WHERE ticks.uid = asked.uid AND outcome = $2 AND outcome <> 'ran' AND scheduled_for <= $3
+    ORDER BY ticks.uid DESC, outcome DESC, scheduled_for DESC LIMIT 1) AS found;
+
+-- name: search_ticks
+-- The row before the interval is included if it extends into it: only that one, or all history would be read.
+SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
+FROM foliot.ticks
+WHERE uid = $1 AND ($2::text = '' OR outcome = $2) AND scheduled_for <= $4 AND "until" >= $3 AND scheduled_for >= coalesce(
+    (SELECT scheduled_for FROM foliot.ticks WHERE uid = $1 AND scheduled_for <= $3
+     ORDER BY uid DESC, scheduled_for DESC LIMIT 1), $3)
+ORDER BY uid DESC, scheduled_for DESC LIMIT $5;
+
+-- name: search_outcome
+SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
+FROM foliot.ticks
+WHERE uid = $1 AND outcome = $2 AND outcome <> 'ran' AND scheduled_for <= $4 AND "until" >= $3
+    AND scheduled_for >= coalesce(
+        (SELECT scheduled_for FROM foliot.ticks WHERE uid = $1 AND scheduled_for <= $3
+         ORDER BY uid DESC, scheduled_for DESC LIMIT 1), $3)
+ORDER BY uid DESC, outcome DESC, scheduled_for DESC LIMIT $5;
+
+-- name: ticks_at
+SELECT found.* FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS asked (uid, planned), LATERAL (
+    SELECT uid, scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
+    FROM foliot.ticks WHERE ticks.uid = asked.uid AND ticks.scheduled_for = asked.planned LIMIT 1) AS found;
+
 -- name: runs_of_steps
 -- With the stored status, which is the same for all open runs.
 SELECT known.step, run.status, run.reason, run.error

@@ -14,6 +14,44 @@ WHERE s.deleted_at IS NULL ORDER BY s.id
 SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at FROM ticks
 WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?
 
+-- name: living_schedules
+SELECT uid, id FROM schedules WHERE project = ? AND id > '' AND deleted_at IS NULL
+
+-- name: newest_ticks
+-- One look into the index for each schedule. An empty outcome is any.
+SELECT j.value, (
+    SELECT t.scheduled_for FROM ticks t WHERE t.uid = j.value AND t.scheduled_for <= ?3 AND (?2 = '' OR t.outcome = ?2)
+    ORDER BY t.scheduled_for DESC LIMIT 1) AS newest
+FROM json_each(?1) j WHERE newest IS NOT NULL
+
+-- name: newest_outcomes
+-- INDEXED BY: without statistics the planner takes the primary key, and reads all ticks that ran.
+SELECT j.value, (
+    SELECT t.scheduled_for FROM ticks t INDEXED BY ticks_outcome
+    WHERE t.uid = j.value AND t.outcome = ?2 AND t.outcome <> 'ran' AND t.scheduled_for <= ?3
+    ORDER BY t.scheduled_for DESC LIMIT 1) AS newest
+FROM json_each(?1) j WHERE newest IS NOT NULL
+
+-- name: search_ticks
+-- The row before the interval is included if it extends into it: only that one, or all history would be read.
+SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at FROM ticks
+WHERE uid = ?1 AND (?2 = '' OR outcome = ?2) AND scheduled_for <= ?4 AND until >= ?3 AND scheduled_for >= coalesce(
+    (SELECT max(b.scheduled_for) FROM ticks b WHERE b.uid = ?1 AND b.scheduled_for <= ?3), ?3)
+ORDER BY scheduled_for DESC LIMIT ?5
+
+-- name: search_outcome
+SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
+FROM ticks INDEXED BY ticks_outcome
+WHERE uid = ?1 AND outcome = ?2 AND outcome <> 'ran' AND scheduled_for <= ?4 AND until >= ?3
+    AND scheduled_for >= coalesce(
+        (SELECT max(b.scheduled_for) FROM ticks b WHERE b.uid = ?1 AND b.scheduled_for <= ?3), ?3)
+ORDER BY scheduled_for DESC LIMIT ?5
+
+-- name: ticks_at
+SELECT t.uid, t.scheduled_for, t.until, t.count, t.outcome, t.reason, t.fire_at, t.revision, t.run_id, t.into_tick, t.key, t.decided_at
+FROM json_each(?1) u CROSS JOIN json_each(?2) m ON m.key = u.key
+CROSS JOIN ticks t ON t.uid = u.value AND t.scheduled_for = m.value
+
 -- name: runs_of_steps
 -- The stored status, which is the same for all open runs.
 SELECT s.step, r.status, r.reason, r.error FROM steps s CROSS JOIN runs r ON r.id = s.step_run_id WHERE s.run_id = ?

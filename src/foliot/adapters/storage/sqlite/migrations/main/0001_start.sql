@@ -99,6 +99,8 @@ CREATE TABLE ticks (
     decided_at INTEGER NOT NULL,
     PRIMARY KEY (uid, scheduled_for)
 ) WITHOUT ROWID, STRICT;
+-- Most ticks run. The others are looked for by outcome, among many.
+CREATE INDEX ticks_outcome ON ticks (uid, outcome, scheduled_for) WHERE outcome <> 'ran';
 
 -- parent_id: the tree that is notified when the run ends; root_id: the outermost tree, shown and removed as a whole;
 -- child_key: the step or item in the parent; definition_id: what the run does, if it is not the current definition of
