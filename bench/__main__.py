@@ -1,4 +1,4 @@
-"""The command: one measurement, or all of them."""
+"""The command: runs one measurement, or all of them."""
 
 import argparse
 import json

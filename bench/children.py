@@ -1,4 +1,4 @@
-"""Contenders at work in processes of their own."""
+"""Runs contenders in separate processes."""
 
 import json
 import signal
@@ -19,35 +19,35 @@ _PATIENCE = 900.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """A module in `bench.contenders` whose operations can be measured, and how to look at its database."""
+    """A module in `bench.contenders` whose operations can be measured, and how its database is read."""
 
     name: str
     module: str
     database: Database
     remaining: str = ""
-    """Counts what is not finished (or not fired by {due}). Empty: the contender's own marks tell."""
+    """Counts unfinished work (or schedules not fired by {due}). Empty: the marks of the contender are used."""
     operation: str = "work"
-    """What its long-running process does."""
+    """The operation of its long-running process."""
     program: str = ""
-    """Arguments of the interpreter for that process, where it is no operation of the module but the real thing."""
+    """Arguments of the interpreter for that process, if it is not an operation of the module but the real program."""
     share: float = 1.0
-    """The part of the count that a slow contender gets, to end within the hour."""
+    """The share of the count for a slow contender, so that it ends within an hour."""
 
     def command(self, operation: str) -> list[str]:
         return [sys.executable, "-m", f"bench.contenders.{self.module}", operation]
 
     def process(self, order: Order) -> list[str]:
-        """The command of its long-running process."""
+        """Return the command of its long-running process."""
         program = self.program.format(slots=order.slots).split()
         return [sys.executable, *program] if program else self.command(self.operation)
 
 
 class ChildFailed(Exception):
-    """A contender's process ended badly, or did not end."""
+    """A contender's process failed, or did not end."""
 
 
 def run(contender: Contender, operation: str, order: Order) -> Result:
-    """Carry out one operation to its end."""
+    """Execute one operation and return its result."""
     done = subprocess.run(
         contender.command(operation),
         env=order.environment(),
@@ -57,7 +57,7 @@ def run(contender: Contender, operation: str, order: Order) -> Result:
         check=False,
     )
     if done.returncode:
-        raise ChildFailed(f"{contender.name} {operation}: {_last_words(done.stderr)}")
+        raise ChildFailed(f"{contender.name} {operation}: {_last_lines(done.stderr)}")
     result: Result = json.loads(done.stdout.strip().splitlines()[-1])
     return result
 
@@ -87,22 +87,22 @@ class Child:
             self._process.wait()
 
     def check(self) -> None:
-        """Raise if the process is gone."""
+        """Raise if the process has ended."""
         if self._process.poll() is not None:
-            raise ChildFailed(f"{self._name} ended: {_last_words(self._errors.read_text())}")
+            raise ChildFailed(f"{self._name} ended: {_last_lines(self._errors.read_text())}")
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time used so far, by all its threads."""
+        """Return the processor time used so far, by all its threads."""
         return processes.cpu_seconds(self._process.pid)
 
     @property
     def memory(self) -> int:
-        """Resident bytes."""
+        """Return the resident bytes."""
         return processes.memory(self._process.pid)
 
 
-def _last_words(errors: str) -> str:
+def _last_lines(errors: str) -> str:
     return " / ".join(errors.strip().splitlines()[-3:])
 
 

@@ -3,11 +3,10 @@
     enqueue all  ->  start the worker  ->  first job starts ... last outcome is committed
                                            |--------- measured ---------|
 
-Enqueueing is measured on the way: in bulk, and by 100 callers who each await one run before the next.
+Enqueueing is measured too: in bulk, and by 100 callers that each await one run before the next.
 
-All contenders drain the same backlog. A fast one does it again and again, each time on a new database, until it has
-been looked at for some seconds: what else goes on in the machine is then as much a part of its figure as of a slow
-one's.
+All contenders drain the same backlog. A fast one repeats it, each time on a new database, for some seconds, so that
+other load of the machine affects its figure as much as that of a slow one.
 """
 
 from collections.abc import Sequence
@@ -40,9 +39,9 @@ _COLUMNS = (
     Column("callers", "enqueued/s, 100 callers"),
 )
 _CALLERS_SHARE = 10
-"""One run a call is so much slower than a thousand that a tenth of them tells as much."""
+"""One run per call is much slower than a thousand, so a tenth of them is enough."""
 _ENOUGH = 4.0
-"""Seconds of draining that make a figure."""
+"""Seconds of draining for one figure."""
 _RATES = ("drain", "bulk")
 
 
@@ -60,7 +59,7 @@ def measure(places: Places, scale: Scale) -> list[Table]:
 
 
 def drain(contender: Contender, order: Order, places: Places) -> Result:
-    """Start a worker on what is enqueued and wait until all of it is done."""
+    """Start a worker on the enqueued runs and wait until all of them are done."""
     with Child(contender, order) as child:
         began = wait_for_mark(order, "first", child)
         idle, server_idle = child.cpu_seconds, places.server_seconds(contender.database)
@@ -90,7 +89,7 @@ def _drain_new(contender: Contender, places: Places, scale: Scale, count: int) -
 
 
 def _over_all(results: Sequence[Result]) -> Result:
-    """What several measurements of the same count come to, as if they were one."""
+    """Join several measurements of the same count, as if they were one."""
     return {
         metric: (harmonic_mean if metric in _RATES else fmean)([result[metric] for result in results])
         for metric in results[0]

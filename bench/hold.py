@@ -1,4 +1,4 @@
-"""A million schedules held, none of them due: what they cost the process that waits for them."""
+"""The cost of a million stored schedules that are not due, for the process that waits for them."""
 
 import time
 

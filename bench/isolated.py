@@ -2,7 +2,7 @@
 
     python -m bench.isolated [--count 30] [--rounds 3]
 
-One call at a time, with a pause before each in which a warm interpreter gets ready; the ways run in turns. Processor
+One call at a time, with a pause before each in which a warm interpreter gets ready; the methods run in turns. Processor
 time is that of all processes, starting the next warm interpreter included.
 """
 
@@ -31,9 +31,9 @@ def echo(value): return value
 async def coroutine(): pass
 """
 READY = 0.15
-"""Seconds that are enough for a warm interpreter to get ready."""
+"""Seconds. Enough for a warm interpreter to get ready."""
 
-Way = Callable[[], Awaitable[object]]
+Method = Callable[[], Awaitable[object]]
 
 
 class Sample(NamedTuple):
@@ -45,7 +45,7 @@ async def by_python(statement: str) -> None:
     await asyncio.to_thread(subprocess.run, [sys.executable, "-P", "-c", statement], check=True)
 
 
-def by_runner(runner: PythonRunner, payload: object = None, **spec: object) -> Way:
+def by_runner(runner: PythonRunner, payload: object = None, **spec: object) -> Method:
     async def call() -> None:
         attempt = Attempt(RunId("bench"), "bench", 1, payload, spec, {}, Silence())
         outcome = await runner.run(attempt)
@@ -54,7 +54,7 @@ def by_runner(runner: PythonRunner, payload: object = None, **spec: object) -> W
     return call
 
 
-def ways(directory: str) -> dict[str, Way]:
+def methods(directory: str) -> dict[str, Method]:
     handlers = {"nothing": Handler.of(lambda: None)}
     warm = PythonRunner(handlers, threads=1)
     cold = PythonRunner(handlers, threads=1, isolated=IsolatedCalls(warm_pool=WarmPool(size=0)))
@@ -73,20 +73,20 @@ def ways(directory: str) -> dict[str, Way]:
 async def measure(count: int, rounds: int) -> dict[str, list[Sample]]:
     with tempfile.TemporaryDirectory() as directory:
         (Path(directory) / "tasks.py").write_text(TASKS)
-        chosen = ways(directory)
+        chosen = methods(directory)
         samples: dict[str, list[Sample]] = {name: [] for name in chosen}
-        for way in chosen.values():
-            await way()
+        for method in chosen.values():
+            await method()
         for _ in range(rounds):
-            for name, way in chosen.items():
-                samples[name] += [await one(way) for _ in range(count)]
+            for name, method in chosen.items():
+                samples[name] += [await one(method) for _ in range(count)]
         return samples
 
 
-async def one(way: Way) -> Sample:
+async def one(method: Method) -> Sample:
     await asyncio.sleep(READY)
     began, busy = time.perf_counter(), sum(os.times()[:4])
-    await way()
+    await method()
     took = time.perf_counter() - began
     await asyncio.sleep(READY)
     return Sample(took, sum(os.times()[:4]) - busy)

@@ -1,4 +1,4 @@
-"""Moments that only the worker's process can see: its first and its last job.
+"""Moments that only the worker's process can measure: its first and its last job.
 
 The monotonic clock is the same for all processes of a machine, so the harness may compare.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class Marks:
-    """Called by every job: notes the moment of the first call and of call number `count`."""
+    """Called by every job: records the time of the first call and of call number `count`."""
 
     def __init__(self, directory: str, count: int) -> None:
         self._directory = Path(directory)
@@ -30,7 +30,7 @@ class Marks:
 
 
 def read_mark(directory: str, name: str) -> float | None:
-    """When the mark was made, on the monotonic clock; None if it was not made yet."""
+    """Return when the mark was made, on the monotonic clock, or None."""
     path = Path(directory) / name
     return float(path.read_text()) if path.exists() else None
 

@@ -1,4 +1,4 @@
-"""What a child process is told, and how it answers: one operation in, one line of JSON out."""
+"""Input and output of a child process: one operation in, one line of JSON out."""
 
 import json
 import os
@@ -15,27 +15,27 @@ _VARIABLE: Final = "FOLIOT_BENCH_ORDER"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """One operation's context, the same for every contender."""
+    """The context of one operation, the same for every contender."""
 
     place: str
     """A database file, or the DSN of a PostgreSQL database."""
     marks: str
-    """A directory for the moments that only the child can see (see `bench.marks`)."""
+    """A directory for the moments that only the child can measure (see `bench.marks`)."""
     count: int
     slots: int = 500
-    """How many runs may be under way at once, where a contender has such a setting."""
+    """How many runs may run concurrently, if a contender has such a setting."""
     synchronous: str = "FULL"
     """SQLite's durability. PostgreSQL always commits synchronously."""
     due_at: float = 0.0
-    """The moment (epoch seconds) at which all schedules are due."""
+    """The time (epoch seconds) at which all schedules are due."""
 
     @classmethod
     def given(cls) -> Self:
-        """The order that this process was started with."""
+        """Return the order that this process was started with."""
         return cls(**json.loads(os.environ[_VARIABLE]))
 
     def environment(self) -> dict[str, str]:
-        """The variables of a process that is to find this order."""
+        """Return the variables for a process that reads this order."""
         return {**os.environ, _VARIABLE: json.dumps(asdict(self))}
 
     def scaled(self, share: float) -> Self:
@@ -43,7 +43,7 @@ class Order:
 
 
 def obey(operations: Mapping[str, Operation]) -> None:
-    """Carry out the operation that the command line names, and print its result."""
+    """Execute the operation named on the command line, and print its result."""
     result: Any = operations[sys.argv[1]](Order.given())
     if result is not None:
         print(json.dumps(result), flush=True)

@@ -1,4 +1,4 @@
-"""Where contenders work: a fresh SQLite file or a fresh PostgreSQL database for every measurement."""
+"""Creates a new SQLite file or PostgreSQL database for every measurement."""
 
 import itertools
 import shutil
@@ -25,7 +25,7 @@ class Database(Enum):
 
 @contextmanager
 def old_snapshot(place: str) -> Iterator[None]:
-    """Somebody looks at a PostgreSQL database as it is now, as a backup does: nothing can be vacuumed meanwhile."""
+    """Keep a snapshot of a PostgreSQL database open, as a backup does: nothing can be vacuumed meanwhile."""
     with psycopg.connect(place) as session:
         session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         session.execute("SELECT 1")
@@ -33,7 +33,7 @@ def old_snapshot(place: str) -> Iterator[None]:
 
 
 class Places:
-    """A directory and, once it is asked for, a durable PostgreSQL server; both gone afterwards."""
+    """A directory and, on first use, a durable PostgreSQL server; both are removed afterwards."""
 
     def __init__(self) -> None:
         self._root = Path(tempfile.mkdtemp(prefix="foliot-bench-"))
@@ -41,7 +41,7 @@ class Places:
 
     @contextmanager
     def fresh(self, database: Database) -> Iterator[tuple[str, str]]:
-        """An empty database and an empty directory for marks, as (place, marks)."""
+        """Yield an empty database and an empty directory for marks, as (place, marks)."""
         number = next(self._numbers)
         marks = self._root / str(number)
         marks.mkdir()
@@ -56,7 +56,7 @@ class Places:
             shutil.rmtree(marks)
 
     def server_seconds(self, database: Database) -> float:
-        """Processor time that the database's own processes have used so far."""
+        """Return the processor time that the database's own processes have used so far."""
         return self._processes.cpu_seconds() if database is Database.POSTGRES else 0.0
 
     def __enter__(self) -> Self:
@@ -75,5 +75,5 @@ class Places:
 
     @cached_property
     def _server(self) -> PostgresServer:
-        # Only what every installation would set for a queue: the rest, durability above all, is PostgreSQL's default.
+        # Only settings that every installation would change for a queue; the rest, such as durability, is the default.
         return PostgresServer.start(is_durable=True, settings={"shared_buffers": "256MB", "max_wal_size": "4GB"})

@@ -1,4 +1,4 @@
-"""What the kernel tells about processes."""
+"""Reads figures about processes from the kernel."""
 
 import os
 import resource
@@ -11,24 +11,24 @@ _PARENT, _USER, _SYSTEM, _USER_OF_ENDED, _SYSTEM_OF_ENDED = 1, 11, 12, 13, 14
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time used so far, by all threads."""
+    """Return the processor time used so far, by all threads."""
     fields = _stat(pid)
     return (int(fields[_USER]) + int(fields[_SYSTEM])) / _TICKS
 
 
 def memory(pid: int) -> int:
-    """Resident bytes."""
+    """Return the resident bytes."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
 
 
 class Family:
-    """A process and its children, those that have ended included."""
+    """A process and its children, including those that have ended."""
 
     def __init__(self, parent: int) -> None:
         self._parent = parent
 
     def cpu_seconds(self) -> float:
-        # The children first: one that ends while we look is then counted with the parent.
+        # The children first: a child that ends meanwhile is then counted with the parent.
         living = sum(self._seconds_of_child(pid) for pid in _all_pids())
         fields = _stat(self._parent)
         own = sum(int(fields[index]) for index in (_USER, _SYSTEM, _USER_OF_ENDED, _SYSTEM_OF_ENDED)) / _TICKS
@@ -46,5 +46,5 @@ def _all_pids() -> list[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields after the name, which may contain anything."""
+    """Return the fields after the name, which may contain any character."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

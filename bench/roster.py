@@ -1,4 +1,4 @@
-"""Who takes part, and how the harness sees that a contender's work is committed."""
+"""The contenders, and the queries that count their committed work."""
 
 from dataclasses import replace
 from typing import Final

@@ -1,4 +1,4 @@
-"""Figures, gathered round by round."""
+"""Collects figures, round by round."""
 
 import statistics
 import sys
@@ -9,7 +9,7 @@ from bench.orders import Result
 
 
 class Samples:
-    """For each contender and metric, one figure a round."""
+    """One figure per round for each contender and metric."""
 
     def __init__(self) -> None:
         self.figures: dict[str, dict[str, list[float]]] = {}
@@ -22,13 +22,13 @@ class Samples:
         return self.figures.get(name, {}).get(metric, [])
 
     def ratios(self, name: str, over: str, metric: str) -> list[float]:
-        """Round by round: a slow minute of the machine hits both."""
+        """Return the ratios round by round: a slow minute of the machine affects both."""
         pairs = zip(self.of(name, metric), self.of(over, metric), strict=False)
         return [own / base for own, base in pairs if base]
 
 
 def interleave(contenders: Iterable[Contender], rounds: int, measure: Callable[[Contender], Result]) -> Samples:
-    """Every contender in turn, again and again. One that fails is named and left out."""
+    """Measure every contender in turn, round by round. A contender that fails is reported and omitted."""
     samples = Samples()
     running = list(contenders)
     for number in range(1, rounds + 1):
@@ -47,6 +47,6 @@ def median(figures: list[float]) -> float:
 
 
 def percentile(figures: list[float], part: float) -> float:
-    """The smallest figure that at least `part` of all do not exceed."""
+    """Return the smallest figure that at least `part` of all do not exceed."""
     ordered = sorted(figures)
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))]

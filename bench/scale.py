@@ -1,15 +1,15 @@
-"""How much is measured."""
+"""The size of the measurements."""
 
 from dataclasses import dataclass
 from typing import Final
 
 SLOTS: Final = 4_000
-"""Where it can be set, as many runs at once as gave the most: Foliot drains PostgreSQL a third faster than with 500."""
+"""The concurrency that gave the best result: Foliot drains PostgreSQL a third faster than with 500."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The full size, or a quick look that shows orders of magnitude."""
+    """The full size, or a quick one that shows orders of magnitude."""
 
     is_quick: bool = False
     rounds: int | None = None

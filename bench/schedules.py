@@ -74,7 +74,7 @@ def _measure(contender: Contender, places: Places, scale: Scale, count: int) -> 
 
 
 def _watch(contender: Contender, order: Order, child: Child) -> Result:
-    """See the number of schedules that are not fired yet fall to nothing."""
+    """Wait until all schedules are fired, and record the progress."""
     if time.time() > order.due_at - _HEAD_START:
         raise ChildFailed(f"{contender.name}: schedules were due before the scheduler had started")
     drifts: dict[str, float] = {}

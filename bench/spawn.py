@@ -2,8 +2,8 @@
 
     python bench/spawn.py [--count 1000] [--rounds 5]
 
-The ways run interleaved, so that a slow minute of the machine hits all of them; read the ratios to xargs. On a busy
-machine the rates say who is scheduled first; the processor time spent on each process says what a way costs.
+The methods run interleaved, so that a slow minute of the machine affects all of them; compare the ratios to xargs. On a
+busy machine the rates say who is scheduled first; the processor time spent on each process says what a way costs.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def by_asyncio(count: int, at_once: int) -> None:
 
 
 def by_system_calls(count: int, at_once: int) -> None:
-    """posix_spawn and a pidfd on the loop: no pipes, no looking for leftovers."""
+    """Use posix_spawn and a pidfd: no pipes, no search for leftover processes."""
 
     async def one(_: int) -> None:
         loop = asyncio.get_running_loop()
@@ -107,7 +107,7 @@ class Sample(NamedTuple):
     rate: float
     """Processes a second."""
     cpu: float
-    """Seconds of processor time for each, that of the parent included."""
+    """Seconds of processor time per process, including that of the parent."""
 
 
 def measure(count: int, at_once: int, rounds: int) -> dict[str, list[Sample]]:

@@ -1,4 +1,4 @@
-"""Importing, and from the start of a process to its first job."""
+"""The time of an import, and from the start of a process to its first job."""
 
 import compileall
 import subprocess
@@ -23,7 +23,7 @@ _CONTENDERS = (CEILING_SQLITE, FOLIOT_SQLITE, HUEY, CEILING_POSTGRES, FOLIOT_POS
 
 
 def measure(places: Places, scale: Scale) -> list[Table]:
-    # The others are compiled, because pip has installed them.
+    # Compile: pip compiled the other packages when it installed them.
     for package in (foliot, bench):
         compileall.compile_dir(Path(str(package.__file__)).parent, quiet=1)
     return [_imports(scale), _first_jobs(places, scale)]

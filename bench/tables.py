@@ -1,4 +1,4 @@
-"""What comes out: Markdown for people, JSON for later comparison."""
+"""The output: Markdown for people, JSON for later comparison."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One measurement: a row a contender, a column a metric, and the ratios that matter."""
+    """One measurement: a row per contender, a column per metric, and ratios."""
 
     title: str
     note: str
@@ -46,7 +46,7 @@ class Table:
     samples: Samples
     ratios: Sequence[Ratio] = ()
     limits: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    """Absolute targets: the most that (contender, metric) may be."""
+    """Absolute targets: the maximum of (contender, metric)."""
 
     def to_markdown(self) -> str:
         parts = [f"### {self.title}", self.note, self._figures()]

@@ -1,4 +1,4 @@
-"""Looking into a contender's database from outside, to see what is committed."""
+"""Reads a contender's database from outside, to count committed work."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _EVERY = 0.003
 
 
 class Watcher:
-    """Asks one question again and again. A question costs far less than the pause between two."""
+    """Executes one query repeatedly. A query costs far less than the pause between two."""
 
     def __init__(self, contender: Contender, order: Order) -> None:
         self._question = contender.remaining.format(due=int(order.due_at * 1000))
@@ -36,9 +36,9 @@ class Watcher:
 
 
 def wait_until_done(contender: Contender, order: Order, child: Child) -> float:
-    """The moment (monotonic) at which nothing is left to do and all of it is committed.
+    """Return the time (monotonic) at which all work is done and committed.
 
-    Asking the database how much is left costs it the more, the more is done: nobody asks before the last start.
+    Counting the remaining work costs the more, the more is done, so it is not counted before the last start.
     """
     if not contender.remaining:
         return wait_for_mark(order, "last", child)
@@ -51,7 +51,7 @@ def wait_until_done(contender: Contender, order: Order, child: Child) -> float:
 
 
 def wait_for_mark(order: Order, name: str, child: Child) -> float:
-    """The moment (monotonic) that the child noted."""
+    """Return the time (monotonic) that the child recorded."""
     until = deadline()
     while (found := read_mark(order.marks, name)) is None:
         _pause(child, until)

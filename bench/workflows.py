@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def chain(size: int) -> Workflow:
-    """One step after the other."""
+    """Return a workflow of consecutive steps."""
     flow = Workflow("flow")
     for number in range(size):
         step = flow.step(f"s{number}", _nothing)
@@ -47,7 +47,7 @@ def chain(size: int) -> Workflow:
 
 
 def fan_in(size: int) -> Workflow:
-    """Many steps at once, and one that waits for all of them."""
+    """Return a workflow of parallel steps, and one step that waits for all of them."""
     flow = Workflow("flow")
     for number in range(size):
         flow.step(f"s{number}", _nothing)
@@ -62,7 +62,7 @@ async def _nothing() -> None:
 
 
 async def _measure(flow: Workflow, size: int) -> tuple[float, float, float]:
-    """Milliseconds and commits a step, and milliseconds of a bare commit beside it."""
+    """Return milliseconds and commits per step, and the milliseconds of a bare commit."""
     with tempfile.TemporaryDirectory(prefix="foliot-bench-") as directory:
         commit = _commit_time(Path(directory) / "bare.db")
         passed: Counter[str] = Counter()
@@ -89,7 +89,7 @@ async def _measure(flow: Workflow, size: int) -> tuple[float, float, float]:
 
 
 def _commit_time(path: Path) -> float:
-    """The median of a hundred commits of one row."""
+    """Return the median of a hundred commits of one row."""
     connection = apsw.Connection(str(path))
     list(connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x)"))
     times = []

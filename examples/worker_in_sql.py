@@ -97,7 +97,8 @@ class Worker:
 
     def register(self) -> None:
         row = (self.id, "worker_in_sql", json.dumps([self.queue]), 1, now(), now(), BOOT_ID, since_boot() + LEASE)
-        self.db.execute("INSERT INTO workers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        columns = "id, name, queues, slots, registered_at, seen_at, boot_id, deadline"
+        self.db.execute(f"INSERT INTO workers ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
 
     def renew_if_due(self) -> bool:
         """Renew if it is time. Return False if the worker has expired: its runs may belong to another worker."""

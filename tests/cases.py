@@ -1,4 +1,4 @@
-"""Many small cases in one test, for tables where a report per case says nothing.
+"""Runs many small cases in one test, for tables where a report per case is not useful.
 
     @for_each(("text", "expected"), [("1m", 60), ("1h", 3600)])
     def test_a_duration_is_parsed(text: str, expected: int) -> None: ...
@@ -27,7 +27,7 @@ def for_each(names: str | Sequence[str], values: Iterable[Any]) -> Callable[[Tes
 
     def decorate(test: Test) -> Test:
         run_all = _awaiting(test, cases) if inspect.iscoroutinefunction(test) else _calling(test, cases)
-        # Pytest takes what is left for fixtures.
+        # Pytest uses the remaining parameters as fixtures.
         signature = inspect.signature(test)
         left = [parameter for name, parameter in signature.parameters.items() if name not in cases[0]]
         run_all.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What every test can rely on."""
+"""Settings and hooks for all tests."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from foliot.testing.memory import directory_in_memory
 
 pytest_plugins = ["pytester", "tests.architecture.proofs", "tests.architecture.skips"]
 
-# A slow machine is no fault of the code: how long an example takes is for the benchmarks to judge.
+# No deadline: a slow machine is not a bug, and durations are measured by the benchmarks.
 settings.register_profile("foliot", deadline=None, print_blob=True)
 # For `scripts/test quick`: pytest --hypothesis-profile=quick
 settings.register_profile("quick", settings.get_profile("foliot"), max_examples=15)
@@ -23,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if memory := directory_in_memory():
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
     if sys.dont_write_bytecode:
-        _keep_bytecode_aside(config)
+        _redirect_bytecode(config)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -34,9 +34,9 @@ def pytest_xdist_auto_num_workers() -> int | None:
     return max(2, os.cpu_count() or 2)
 
 
-def _keep_bytecode_aside(config: pytest.Config) -> None:
-    """Who wants none in the tree gets none. But hundreds of processes are started, and half of what each of them does
-    would be to compile the same files again."""
+def _redirect_bytecode(config: pytest.Config) -> None:
+    """Write bytecode to a separate directory if none is wanted in the tree: hundreds of processes are started, and each
+    would spend half of its time compiling the same files again."""
     place = tempfile.mkdtemp(prefix="foliot-bytecode-")
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

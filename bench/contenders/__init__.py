@@ -1,1 +1,1 @@
-"""What is measured: the ceilings, Foliot, and the peers. Each module's operations run as processes of their own."""
+"""The contenders: ceilings, Foliot and its peers. Operations of each module run in separate processes."""

@@ -1,6 +1,6 @@
-"""The smallest worker of the design: claim in batches, one task a run, finish in batches, one write a kind in flight.
+"""The smallest worker of the design: claims in batches, one task per run, finishes in batches.
 
-No retries, limits, events, logs, cancellation or heartbeat: what is left is the upper bound for the product.
+Without retries, limits, events, logs, cancellation and heartbeat, it is the upper bound for the product.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ class Worker:
 
 
 def operations(open_runs: Callable[[Order], Awaitable[Runs]]) -> dict[str, Operation]:
-    """What a ceiling can be asked to do, whatever its database."""
+    """Return the operations of a ceiling, for any database."""
 
     def on_runs(measure: Callable[[Runs, Order], Awaitable[Result | None]]) -> Operation:
         async def operation(order: Order) -> Result | None:
@@ -94,7 +94,7 @@ async def _bulk(runs: Runs, order: Order) -> Result:
 
 
 async def _callers(runs: Runs, order: Order) -> Result:
-    """Each caller awaits one run before it asks for the next."""
+    """Each caller awaits one run before it enqueues the next."""
     numbers = iter(range(order.count))
 
     async def call() -> None:

@@ -38,7 +38,7 @@ _CHANNEL = "ready"
 
 
 class PostgresRuns:
-    """One connection a verb, so that a claim and a finish may be under way together; the wake-up has its own."""
+    """One connection per verb, so that a claim and a finish may run concurrently; the wake-up has its own."""
 
     def __init__(self, sessions: Sequence["asyncpg.Connection[asyncpg.Record]"]) -> None:
         self._enqueuing, self._claiming, self._finishing = sessions
@@ -65,8 +65,8 @@ class PostgresRuns:
         await self._finishing.execute(_FINISH, ids)
 
 
-class Gathering:
-    """Enqueues for many callers: one statement in flight, whatever gathered meanwhile goes with the next."""
+class BatchedRuns:
+    """Enqueues for many callers: one statement in flight, and requests that arrive meanwhile go into the next."""
 
     def __init__(self, runs: PostgresRuns) -> None:
         self._runs = runs
@@ -94,8 +94,8 @@ class Gathering:
         self._writing = None
 
 
-async def _open(order: Order) -> Gathering:
-    return Gathering(await PostgresRuns.open(order.place))
+async def _open(order: Order) -> BatchedRuns:
+    return BatchedRuns(await PostgresRuns.open(order.place))
 
 
 if __name__ == "__main__":

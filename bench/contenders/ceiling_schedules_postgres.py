@@ -1,4 +1,4 @@
-"""The bare schedule table on PostgreSQL, 1,000 a transaction."""
+"""The bare schedule table on PostgreSQL, 1,000 per transaction."""
 
 import asyncio
 import time
@@ -41,7 +41,7 @@ async def _hold(order: Order) -> Result:
 
 
 async def _schedule(order: Order) -> None:
-    """Sleep until something is due, fire it, for ever."""
+    """Sleep until a schedule is due, fire it, for ever."""
     db = await asyncpg.connect(order.place)
     while True:
         due = await db.fetchval(_PEEK)

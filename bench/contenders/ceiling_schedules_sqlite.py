@@ -1,4 +1,4 @@
-"""The bare schedule table on SQLite: read what is due, insert a run for each, move it on; 1,000 a transaction."""
+"""The bare schedule table on SQLite: read due schedules, insert a run for each, advance them; 1,000 per transaction."""
 
 import time
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def _hold(order: Order) -> Result:
 
 
 def _schedule(order: Order) -> None:
-    """Sleep until something is due, fire it, for ever."""
+    """Sleep until a schedule is due, fire it, for ever."""
     db = connect(order.place, order.synchronous)
     while True:
         (due,) = db.execute(_PEEK).fetchone() or (None,)

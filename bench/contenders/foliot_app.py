@@ -32,7 +32,7 @@ async def noop() -> None:
 
 @app.job
 async def pick_up(asked_at: float) -> None:
-    """Notes how long it took from the call to here."""
+    """Record the time from the call to the start of the job."""
     _delays.append(time.monotonic() - asked_at)
     if len(_delays) == _order.count:
         part = Path(_order.marks) / "delays.part"

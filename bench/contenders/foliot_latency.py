@@ -12,7 +12,7 @@ from bench.samples import percentile
 _WARM_UP = 2.0
 
 
-async def _together(order: Order) -> Result:
+async def _in_one_process(order: Order) -> Result:
     async with app:
         node = await app.node()
         await node.start()
@@ -22,8 +22,8 @@ async def _together(order: Order) -> Result:
     return _summary(Path(order.marks))
 
 
-async def _apart(order: Order) -> Result:
-    """Calls only: the worker is a process of its own."""
+async def _in_two_processes(order: Order) -> Result:
+    """Only enqueue: the worker is a separate process."""
     async with app:
         await asyncio.sleep(_WARM_UP)
         await _call(order)
@@ -45,7 +45,7 @@ def _summary(marks: Path) -> Result:
 if __name__ == "__main__":
     obey(
         {
-            "together": lambda order: asyncio.run(_together(order)),
-            "apart": lambda order: asyncio.run(_apart(order)),
+            "together": lambda order: asyncio.run(_in_one_process(order)),
+            "apart": lambda order: asyncio.run(_in_two_processes(order)),
         }
     )

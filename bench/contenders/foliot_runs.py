@@ -1,4 +1,4 @@
-"""Foliot's runs, enqueued through the application object. They are carried out by `foliot worker` itself."""
+"""Foliot's runs, enqueued through the application object and executed by `foliot worker`."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Foliot's schedules, added in bulk through the application object. They are fired by `foliot serve` itself."""
+"""Foliot's schedules, added in bulk through the application object and fired by `foliot serve`."""
 
 import asyncio
 import time

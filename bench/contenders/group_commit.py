@@ -1,4 +1,4 @@
-"""The smallest writer thread that commits in groups: the ceilings' only way to SQLite."""
+"""The smallest writer thread that commits in groups, used by the ceilings on SQLite."""
 
 import asyncio
 import threading
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import apsw
 
 T = TypeVar("T")
-_Errand = tuple[Callable[[apsw.Connection], Any], "asyncio.Future[Any]"]
+_Work = tuple[Callable[[apsw.Connection], Any], "asyncio.Future[Any]"]
 
 
 def connect(place: str, synchronous: str) -> apsw.Connection:
@@ -21,31 +21,31 @@ def connect(place: str, synchronous: str) -> apsw.Connection:
 
 
 class Writer:
-    """Everything that waits goes into one transaction and is answered with one call into the loop."""
+    """Commits all pending work in one transaction, and answers it with one call into the loop."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
-        self._errands: SimpleQueue[_Errand] = SimpleQueue()
+        self._pending: SimpleQueue[_Work] = SimpleQueue()
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._work, daemon=True).start()
 
-    def do(self, errand: Callable[[apsw.Connection], T]) -> "asyncio.Future[T]":
+    def do(self, work: Callable[[apsw.Connection], T]) -> "asyncio.Future[T]":
         answer: asyncio.Future[T] = self._loop.create_future()
-        self._errands.put((errand, answer))
+        self._pending.put((work, answer))
         return answer
 
     def _work(self) -> None:
         while True:
-            group = [self._errands.get()]
-            while not self._errands.empty() and len(group) < 1_000:
-                group.append(self._errands.get())
+            group = [self._pending.get()]
+            while not self._pending.empty() and len(group) < 1_000:
+                group.append(self._pending.get())
             self._db.execute("BEGIN IMMEDIATE")
-            answers = [(future, errand(self._db)) for errand, future in group]
+            answers = [(future, work(self._db)) for work, future in group]
             self._db.execute("COMMIT")
-            self._loop.call_soon_threadsafe(_give, answers)
+            self._loop.call_soon_threadsafe(_resolve, answers)
 
 
-def _give(answers: list[tuple["asyncio.Future[Any]", Any]]) -> None:
+def _resolve(answers: list[tuple["asyncio.Future[Any]", Any]]) -> None:
     for future, answer in answers:
         if not future.done():
             future.set_result(answer)

@@ -13,7 +13,7 @@ from bench.orders import Order, Result, obey
 
 
 class Durable(SqliteStorage):
-    """Takes any level of durability, so that it can be the same for all."""
+    """Accepts any level of durability, so that it can be the same for all."""
 
     synchronous = "FULL"
 
@@ -24,7 +24,7 @@ class Durable(SqliteStorage):
 
 
 class Queue:
-    """huey with one task, which does nothing."""
+    """huey with one task that does nothing."""
 
     def __init__(self, order: Order) -> None:
         Durable.synchronous = order.synchronous
@@ -34,7 +34,7 @@ class Queue:
 
 
 def _enqueue(order: Order) -> Result:
-    """One task a call, by one caller: huey has neither a bulk call nor callers that await."""
+    """Enqueue one task per call, by one caller: huey has neither a bulk call nor callers that await."""
     queue = Queue(order)
     began = time.monotonic()
     for _ in range(order.count):

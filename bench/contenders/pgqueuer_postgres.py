@@ -32,7 +32,7 @@ async def _bulk(order: Order) -> Result:
 
 
 async def _callers(order: Order) -> Result:
-    """One connection: the callers take turns."""
+    """One connection, which the callers share."""
     queries = await _open(order, is_new=True)
     began = time.monotonic()
     for _ in range(order.count):

@@ -1,4 +1,4 @@
-"""procrastinate, 20 jobs at once: one statement fetches one job."""
+"""procrastinate, 20 concurrent jobs: one statement fetches one job."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ _AT_ONCE = 20
 
 
 class Queue:
-    """procrastinate with one task, which does nothing."""
+    """procrastinate with one task that does nothing."""
 
     def __init__(self, order: Order) -> None:
         marks = Marks(order.marks, order.count)

@@ -1,4 +1,4 @@
-"""Foliot turns planned moments into work that is done, once, and can be proved."""
+"""Foliot runs jobs at their planned times, once, and keeps a ledger that proves it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -32,11 +32,11 @@ _HOMES = {
     "Workflow": "foliot.domain.workflow.builder",
 }
 _MODULES = ("cron", "errors", "testing")
-"""The last one is for tests: no program of ours needs it, and whoever does imports the part it wants."""
+"""Modules that are loaded on first use. `testing` is for tests only."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load the public names when they are first used: importing the package costs nothing."""
+    """Load a public name on first use, so that importing the package is fast."""
     from importlib import import_module
 
     if name in _MODULES:
@@ -47,5 +47,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, loaded or not, and what is there besides them."""
+    """Return the public names, loaded or not, and the other globals."""
     return sorted({*globals(), *__all__, *_MODULES})

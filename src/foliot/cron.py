@@ -1,4 +1,4 @@
-"""Cron expressions for anybody: compile one, ask it when.
+"""Cron expressions as a library: compile one, and compute its moments.
 
 >>> from datetime import UTC, datetime
 >>> from foliot import cron

@@ -85,8 +85,10 @@ _SQLITE: Final = "foliot.adapters.storage.sqlite.database.connection"
 
 
 def _before_fork() -> None:
-    """A child that is forked amid an import finds the module locked for ever. And a module that was loaded while we
-    waited here has come too late for what it wants to be done before a fork."""
+    """Wait for an import in another thread: a child forked during an import finds the module locked for ever.
+
+    A module that was loaded during the wait registered its own hook too late, so it is called here.
+    """
     _LOADING.acquire()
     if late := sys.modules.get(_SQLITE):
         late.before_fork()
@@ -123,7 +125,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
     jobs = JobService(storage, clock, dependencies)
     schedules = ScheduleService(storage, clock, ids, jobs)
     runs = RunService(storage, clock, ids, jobs, logs)
-    workflows = WorkflowService(storage, clock, jobs, schedules, runs, dependencies, documents)
+    workflows = WorkflowService(storage, clock, jobs, schedules, runs, documents)
     return Services(
         storage=storage,
         clock=clock,

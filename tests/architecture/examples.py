@@ -76,7 +76,7 @@ class Example:
 
 
 def find_examples(page: str, text: str) -> Iterator[Example]:
-    """The examples of a page that are meant to run. One that is not, and gives no reason, is an error."""
+    """Yield the examples of a page that must run. An example that does not run and gives no reason is an error."""
     for found in FENCE.finditer(text):
         info = found["info"].strip()
         example = Example(page, text.count("\n", 0, found.start()) + 2, info, found["body"])
@@ -88,7 +88,7 @@ def find_examples(page: str, text: str) -> Iterator[Example]:
 
 
 def run_examples(examples: Iterator[Example], directory: Path) -> None:
-    """Run them in order. Modules that a page writes go with it: the next page may have one of the same name."""
+    """Run examples in order. Modules that a page writes are removed: the next page may have one with the same name."""
     known = set(sys.modules)
     try:
         _run_examples(examples, directory)
@@ -125,7 +125,7 @@ def run_python(example: Example, namespace: dict[str, Any], runner: asyncio.Runn
 
 
 def compile_example(example: Example) -> CodeType:
-    """Compiled so that a traceback points to the line of the page."""
+    """Return the compiled example; a traceback points to the line of the page."""
     source = "\n" * (example.line - 1) + example.body
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     code: CodeType = compile(source, example.page, "exec", flags=flags, dont_inherit=True)
@@ -145,7 +145,7 @@ def run_console(example: Example, directory: Path) -> None:
 
 
 def commands_of(example: Example) -> Iterator[tuple[int, str, str]]:
-    """Offset of the line, command and expected output of each `$` line."""
+    """Yield the offset of the line, the command and the expected output of each `$` line."""
     lines = example.body.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
     if not starts or starts[0]:

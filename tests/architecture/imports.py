@@ -1,4 +1,4 @@
-"""Reads who imports whom from the source text, without importing anything."""
+"""Reads the imports of modules from their source, without importing them."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ class Module:
 
 
 def read_tree(source: Path) -> Tree:
-    """Every module below `source` by its dotted name, with all imports, wherever in the file they stand."""
+    """Return every module below `source` by its dotted name, with all its imports, also those in functions."""
     paths = {dotted(path, source): path for path in sorted(source.rglob("*.py"))}
     return {name: read_module(name, path, paths) for name, path in paths.items()}
 
@@ -59,7 +59,7 @@ DYNAMIC = {"import_module", "__import__"}
 
 
 def called(call: ast.Call) -> str:
-    """The last name of what is called: `f` of f(), `b` of a.b()."""
+    """Return the last name of a call: `f` of f(), `b` of a.b()."""
     match call.func:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name

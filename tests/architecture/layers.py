@@ -1,4 +1,4 @@
-"""The layer picture of docs/design/architecture.md, as rules over the import tree.
+"""The layers of docs/design/architecture.md, as rules about imports.
 
 Each rule is a function from the tree to its faults. A fault names the module, the line and what is wrong.
 """
@@ -29,7 +29,7 @@ MAY_IMPORT: Final[Mapping[str, frozenset[str]]] = {
     "__main__": frozenset({"interfaces"}),
     "testing": MIDDLE | {"adapters", "wiring", "face", "interfaces", "testing"},
 }
-"""Layer -> the layers it may name. Only wiring and testing know the adapters, and nobody knows testing."""
+"""Layer -> the layers it may import. Only wiring and testing import the adapters, and no layer imports testing."""
 
 NOT_FOR_INTERFACES: Final = frozenset({"ports", "engine", "adapters", "wiring"})
 _CLI: Final = "foliot.interfaces.cli"
@@ -42,14 +42,14 @@ INTERFACE_EXCEPTIONS: Final[Mapping[str, frozenset[str]]] = {
     f"{_CLI}.server.banner": frozenset({"engine"}),
     f"{_CLI}.commands.serve": frozenset({"engine"}),
 }
-"""Module -> the inner layers it may import all the same."""
+"""Module -> the inner layers it may import as an exception."""
 
 _WORKER: Final = "foliot.engine.worker"
 WORKER_MAY_IMPORT: Final = (
     *("foliot.ports.work", "foliot.ports.runner", "foliot.ports.queue", "foliot.ports.clock", "foliot.ports.topic"),
     *("foliot.engine.loop", "foliot.engine.deadline", "foliot.errors", "foliot.domain", _WORKER),
 )
-"""A worker works through `ports.work` alone, so that it can run far from the storage."""
+"""A worker uses only `ports.work`, so that it can run on another machine than the storage."""
 
 TEST_KIND: Final = "window"
 """The kind of tree in tests/engine/window_kind.py: the product runs it without naming it."""
@@ -64,7 +64,7 @@ IMPURE: Final = frozenset(
 )
 
 PURE_PACKAGES: Final = frozenset({"foliot", "msgspec", "tzdata"})
-"""What domain may use beside the standard library: value types and zone data, which do no I/O on their own."""
+"""Packages that domain may use besides the standard library: value types and zone data, without I/O."""
 
 IMPURE_CALLS: Final = frozenset({"open", "print", "input", "eval", "exec", "uuid1", "uuid4"})
 CLOCK_READERS: Final = frozenset({"now", "utcnow", "today"})
@@ -75,7 +75,7 @@ ADAPTER_KINDS: Final[Mapping[str, frozenset[str]]] = {
     "runners": frozenset({"shell", "http", "python", "agent"}),
     "resolvers": frozenset({"file", "http", "sql", "job"}),
 }
-"""Port -> the adapters for it, which do not know one another. What else stands beside them is shared."""
+"""Port -> its adapters, which do not import each other. Other modules beside them are shared."""
 
 DRIVER_HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "apsw": ("adapters", "sqlite"),
@@ -102,8 +102,8 @@ class Fault:
         return f"{self.module}:{self.line}: {self.what}"
 
 
-def wrong_arrows(tree: Tree) -> Iterator[Fault]:
-    """An import from a layer into one that it must not know."""
+def forbidden_imports(tree: Tree) -> Iterator[Fault]:
+    """Yield imports from a layer that it must not import."""
     for module, target, line in inner_imports(tree):
         here, there = layer(module.name), layer(target)
         if there not in MAY_IMPORT.get(here, frozenset()):
@@ -111,7 +111,7 @@ def wrong_arrows(tree: Tree) -> Iterator[Fault]:
 
 
 def stray_interfaces(tree: Tree) -> Iterator[Fault]:
-    """An interface that knows more than services, values and errors."""
+    """Yield interfaces that import more than services, values and errors."""
     for module, target, line in inner_imports(tree):
         allowed = INTERFACE_EXCEPTIONS.get(module.name, frozenset())
         if layer(module.name) == "interfaces" and layer(target) in NOT_FOR_INTERFACES - allowed:
@@ -119,7 +119,7 @@ def stray_interfaces(tree: Tree) -> Iterator[Fault]:
 
 
 def storage_in_interfaces(tree: Tree) -> Iterator[Fault]:
-    """An interface that reaches through the services into the storage."""
+    """Yield interfaces that use the storage of the services."""
     for module in tree.values():
         if layer(module.name) != "interfaces":
             continue
@@ -129,15 +129,15 @@ def storage_in_interfaces(tree: Tree) -> Iterator[Fault]:
                     yield Fault(module.name, node.lineno, "an interface must not use the storage")
 
 
-def worker_with_more(tree: Tree) -> Iterator[Fault]:
-    """A module of the worker that knows more than it needs to execute runs."""
+def worker_imports(tree: Tree) -> Iterator[Fault]:
+    """Yield modules of the worker that import more than it needs to execute runs."""
     for module, target, line in inner_imports(tree):
         if is_below(module.name, _WORKER) and not any(is_below(target, known) for known in WORKER_MAY_IMPORT):
             yield Fault(module.name, line, f"a worker must not import {target}")
 
 
 def tests_in_product(tree: Tree) -> Iterator[Fault]:
-    """A module that imports tests, or asks for the kind of tree that only tests have."""
+    """Yield modules that import tests, or name the kind of tree that only tests have."""
     for module in tree.values():
         for found in module.imports:
             if top(found.target) == "tests":
@@ -150,7 +150,7 @@ def tests_in_product(tree: Tree) -> Iterator[Fault]:
 
 
 def names_test_kind(node: ast.AST) -> bool:
-    """`kind="window"` as an argument, or `x.kind == "window"`."""
+    """Whether the node is `kind="window"` as an argument, or `x.kind == "window"`."""
     match node:
         case ast.keyword(arg="kind", value=ast.Constant(value=value)):
             return value == TEST_KIND
@@ -159,15 +159,15 @@ def names_test_kind(node: ast.AST) -> bool:
     return False
 
 
-def strangers(tree: Tree) -> Iterator[Fault]:
-    """A module that stands in no layer."""
+def modules_without_layer(tree: Tree) -> Iterator[Fault]:
+    """Yield modules that belong to no layer."""
     for module in tree.values():
         if layer(module.name) not in MAY_IMPORT:
             yield Fault(module.name, 1, "belongs to no layer")
 
 
 def mixed_adapters(tree: Tree) -> Iterator[Fault]:
-    """An adapter that knows a different one, or shared adapter code that knows a particular one."""
+    """Yield adapters that import another adapter, and shared code that imports a particular adapter."""
     for module, target, line in inner_imports(tree):
         if layer(module.name) != "adapters" or layer(target) != "adapters":
             continue
@@ -177,7 +177,7 @@ def mixed_adapters(tree: Tree) -> Iterator[Fault]:
 
 
 def cycles(tree: Tree) -> Iterator[Fault]:
-    """Modules that need each other, also where the import hides in a function or behind TYPE_CHECKING.
+    """Yield cycles of modules, including imports in functions and behind TYPE_CHECKING.
 
     Packages are left out: an __init__ that only re-exports its own modules is a facade, not a need.
     """
@@ -191,7 +191,7 @@ def cycles(tree: Tree) -> Iterator[Fault]:
 
 
 def stray_drivers(tree: Tree) -> Iterator[Fault]:
-    """A driver imported outside the one place that may need it."""
+    """Yield drivers that are imported outside their adapter."""
     for module in tree.values():
         words = module.name.split(".")
         for found in module.imports:
@@ -201,7 +201,7 @@ def stray_drivers(tree: Tree) -> Iterator[Fault]:
 
 
 def impure_domain(tree: Tree) -> Iterator[Fault]:
-    """I/O, a clock, randomness or a third-party package inside domain."""
+    """Yield I/O, clocks, randomness and third-party packages inside domain."""
     for module in tree.values():
         if layer(module.name) != "domain":
             continue
@@ -225,12 +225,12 @@ def impure_calls(module: Module) -> Iterator[Fault]:
 
 
 RULES: Final[tuple[Callable[[Tree], Iterator[Fault]], ...]] = (
-    wrong_arrows,
+    forbidden_imports,
     stray_interfaces,
     storage_in_interfaces,
-    worker_with_more,
+    worker_imports,
     tests_in_product,
-    strangers,
+    modules_without_layer,
     mixed_adapters,
     cycles,
     stray_drivers,
@@ -251,13 +251,13 @@ def is_below(name: str, package: str) -> bool:
 
 
 def layer(name: str) -> str:
-    """The layer of a dotted module name; a module directly in the package that is no face is its own."""
+    """Return the layer of a dotted module name; another module directly in the package is its own layer."""
     first = [*name.split("."), ""][1]
     return "face" if first in FACES else first
 
 
 def adapter_home(name: str) -> tuple[str, str]:
-    """(port, kind) of an adapter module; no kind for code shared by the kinds of a port, no port for all."""
+    """Return (port, kind) of an adapter module; without a kind for code shared by a port, without a port for all."""
     port, kind = [*name.split("."), "", ""][2:4]
     if port not in ADAPTER_KINDS:
         return "", ""

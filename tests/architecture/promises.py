@@ -1,4 +1,4 @@
-"""Which promises of docs/requirements.toml are proved by tests, on the terminal and as docs/requirements.md.
+"""Reports which promises of docs/requirements.toml are proved by tests, on the terminal and as docs/requirements.md.
 
 tests with @pytest.mark.proves --full test run--> .pytest_cache --this module--> docs/requirements.md
 """
@@ -19,12 +19,12 @@ CACHE_KEY: Final = "foliot/proofs"
 OUT_OF_DATE: Final = "docs/requirements.md is out of date. Refresh it with: scripts/requirements --write"
 
 Promises = Mapping[str, Mapping[str, str]]
-"""Title of a group -> id -> what is promised."""
+"""Title of a group -> id -> promise."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """One test function, in all its parametrized forms, of the last full run."""
+    """One test function of the last full run, with all its parameters."""
 
     test: str
     ids: tuple[str, ...]
@@ -40,7 +40,7 @@ class Proof:
 
 
 class Unreadable(Exception):
-    """The promises, or what the tests said about them, could not be read. The text says what to do."""
+    """The promises, or the results of the tests, could not be read. The text contains a hint."""
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
@@ -74,7 +74,7 @@ def load_promises(root: Path) -> Promises:
 
 
 def load_proofs(root: Path) -> list[Proof]:
-    """What the last full test run said; partial runs leave no trace here."""
+    """Return the results of the last full test run; partial runs record nothing."""
     path = root / ".pytest_cache" / "v" / CACHE_KEY
     if not path.exists():
         raise Unreadable("No full test run is on record. Make one with: scripts/test")
@@ -86,7 +86,7 @@ def known_ids(promises: Promises) -> set[str]:
 
 
 def render(promises: Promises, proofs: Iterable[Proof]) -> str:
-    """The page. It says nothing that changes from run to run, so that it can be compared."""
+    """Return the page. It contains nothing that differs between equal runs, so that it can be compared."""
     proved = files_by_id(proofs)
     groups = (line for title in promises for line in render_group(title, promises, proved))
     return "\n".join([INTRODUCTION, *groups])
@@ -135,7 +135,7 @@ def summary(promises: Promises, proofs: list[Proof], *, brief: bool) -> Iterator
 
 
 def base_test(nodeid: str) -> str:
-    """The test function behind a node id: all its parameters together are one proof."""
+    """Return the test function of a node id: all its parameters together are one proof."""
     return re.sub(r"\[.*\]$", "", nodeid, flags=re.DOTALL)
 
 

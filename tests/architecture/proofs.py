@@ -1,4 +1,4 @@
-"""Pytest plug-in: collects `@pytest.mark.proves(...)` and what became of these tests.
+"""Pytest plug-in: collects `@pytest.mark.proves(...)` and the results of these tests.
 
 A mark with an id that docs/requirements.toml does not list stops the run. A full run (every test, none
 deselected) leaves its result in pytest's cache, where `scripts/requirements` finds it.
@@ -17,10 +17,10 @@ import pytest
 from tests.architecture.promises import CACHE_KEY, ROOT, Proof, base_test, known_ids, load_promises
 
 RANK = {"passed": 0, "skipped": 1, "failed": 2}
-"""The worst report of all phases and parameters is what counts for the test."""
+"""The worst report of all phases and parameters is the result of the test."""
 
 IS_PARTIAL = "foliot-is-partial"
-"""What a process of `pytest -n` says at its end: whether it left a test out."""
+"""Sent by a process of `pytest -n` at its end: whether it omitted a test."""
 
 
 class ProofRecorder:
@@ -55,7 +55,7 @@ class ProofRecorder:
         self.is_partial = True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        # A file that did not load hides its tests, so this is not all there is.
+        # A file that failed to load hides its tests, so the run is partial.
         self.is_partial |= report.failed
 
     @pytest.hookimpl(wrapper=True)

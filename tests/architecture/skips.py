@@ -1,4 +1,4 @@
-"""Pytest plug-in: in CI a skipped test has failed, unless tests/allowed_skips.txt says why it may be skipped.
+"""Pytest plug-in: in CI a skipped test fails, unless tests/allowed_skips.txt has a reason for it.
 
 A line of that file is the beginning of a node id, a #, and the reason:
 

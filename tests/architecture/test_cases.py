@@ -26,7 +26,7 @@ def test_every_case_runs_and_every_failure_is_reported() -> None:
     assert seen == [1, 3, 1, 4]
 
 
-def test_an_exception_that_does_not_come_is_a_failure() -> None:
+def test_a_missing_exception_is_a_failure() -> None:
     @for_each("text", ["1", "x"])
     def test(text: str) -> None:
         with pytest.raises(ValueError):

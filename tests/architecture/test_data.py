@@ -1,4 +1,4 @@
-"""Data is data: nothing that is read can make the reader execute it."""
+"""Nothing that is read can be executed by the reader."""
 
 import ast
 import pickle
@@ -12,13 +12,13 @@ from tests.architecture.imports import Module, Tree, imports_of, read_tree
 
 SOURCE = Path(__file__).parents[2] / "src"
 EXECUTING = frozenset({"pickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle", "yaml", "code", "codeop"})
-"""Modules that make objects, or code, of bytes."""
+"""Modules that turn bytes into objects or code."""
 CALLED = frozenset({"eval", "exec", "compile"})
-"""That functions are imported by the names that jobs give is their purpose; which ones, `allow_modules` says."""
+"""Python jobs import functions by name on purpose; `allow_modules` restricts them."""
 
 
 def executions_in(module: Module) -> Iterator[str]:
-    """Where a module could execute what it has read."""
+    """Yield the places where a module could execute data."""
     for found in module.imports:
         if found.target.partition(".")[0] in EXECUTING:
             yield f"{module.name}:{found.line} imports {found.target}"
@@ -40,7 +40,7 @@ def test_no_module_executes_what_it_reads(tree: Tree) -> None:
 @pytest.mark.parametrize(
     "text", ["import pickle", "from yaml import load", "x = eval(y)", "def f():\n    import marshal"]
 )
-def test_one_that_did_would_be_found(text: str) -> None:
+def test_a_module_that_executes_data_would_be_detected(text: str) -> None:
     syntax = ast.parse(text)
     imports = tuple(found for node in ast.walk(syntax) for found in imports_of(node, "", {}))
 
@@ -48,7 +48,7 @@ def test_one_that_did_would_be_found(text: str) -> None:
 
 
 @pytest.mark.proves("Z39")
-def test_a_pickle_is_no_message() -> None:
+def test_a_pickle_is_not_accepted_as_a_message() -> None:
     class Bomb:
         def __reduce__(self) -> tuple[object, tuple[str]]:
             return pytest.fail, ("it was executed",)

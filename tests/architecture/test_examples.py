@@ -1,4 +1,4 @@
-"""The harness that runs the examples of the documentation notices when one of them is wrong."""
+"""The harness for documentation examples detects wrong examples."""
 
 from pathlib import Path
 
@@ -22,12 +22,12 @@ def test_an_example_may_await(tmp_path: Path) -> None:
         run_page("```python\nimport asyncio\nawait asyncio.sleep(0)\n1 / 0\n```\n", tmp_path)
 
 
-def test_examples_do_not_see_each_other(tmp_path: Path) -> None:
+def test_examples_are_independent(tmp_path: Path) -> None:
     with pytest.raises(ExampleFailed, match="name 'x' is not defined"):
         run_page("```python\nx = 1\n```\n\n```python\nprint(x)\n```\n", tmp_path)
 
 
-def test_a_continued_example_sees_the_one_before(tmp_path: Path) -> None:
+def test_a_continued_example_shares_the_namespace_of_the_one_before(tmp_path: Path) -> None:
     run_page("```python\nx = 1\n```\n\n```python continued\nassert x == 1\n```\n", tmp_path)
 
 
@@ -43,7 +43,7 @@ def test_any_text_can_be_saved_for_the_commands(tmp_path: Path) -> None:
     assert (tmp_path / "foliot.toml").read_text() == "[server]\n"
 
 
-def test_a_command_that_should_fail_must_fail_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_must_fail_with_the_expected_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examples, "call_foliot", lambda *_: (1, "no\n"))
 
     run_page("```console exit=1\n$ foliot check\nno\n```\n", tmp_path)
@@ -51,17 +51,17 @@ def test_a_command_that_should_fail_must_fail_so(tmp_path: Path, monkeypatch: py
         run_page("```console exit=2\n$ foliot check\nno\n```\n", tmp_path)
 
 
-def test_commands_can_have_a_server_beside_them(tmp_path: Path) -> None:
+def test_commands_can_use_a_running_server(tmp_path: Path) -> None:
     page = '```toml file=foliot.toml\n[[jobs]]\nid = "x"\ncommand = "echo hi"\n```\n'
 
     run_page(f"{page}```console served\n$ foliot trigger x --follow\n...\nhi\nsuccess\n```\n", tmp_path)
 
 
-def test_other_fences_are_text(tmp_path: Path) -> None:
+def test_other_code_blocks_are_not_run(tmp_path: Path) -> None:
     run_page("```sh\nrm -rf x\n```\n\n```\n1 / 0\n```\n\n````md\n```python\n1/0\n```\n````\n", tmp_path)
 
 
-def test_an_example_that_is_not_run_says_why(tmp_path: Path) -> None:
+def test_an_example_that_is_not_run_needs_a_reason(tmp_path: Path) -> None:
     run_page("```python no-run: needs a broker\n1 / 0\n```\n", tmp_path)
 
     with pytest.raises(ExampleFailed, match="needs a reason"):
@@ -104,5 +104,5 @@ def test_a_console_example_that_cannot_be_checked_is_refused(body: str, tmp_path
         ("a.c", "abc", False),
     ],
 )
-def test_dots_stand_for_any_text(expected: str, output: str, fits: bool) -> None:
+def test_dots_match_any_text(expected: str, output: str, fits: bool) -> None:
     assert matches(expected, output) is fits

@@ -1,4 +1,4 @@
-"""The source keeps to its layers, and each rule that says so can fail."""
+"""The source keeps the rules of the layers, and each rule can fail."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ def test_the_source_keeps_the_rule(rule: Rule, source_tree: Tree) -> None:
     assert [str(fault) for fault in rule(source_tree)] == []
 
 
-WRONG_ARROWS = {
+FORBIDDEN_IMPORTS = {
     "domain/run/run.py": ("from foliot.ports import storage", "domain must not import ports (foliot.ports)"),
     "ports/storage.py": ("import foliot.engine.loop", "ports must not import engine (foliot.engine.loop)"),
     "engine/loop.py": (
@@ -51,26 +51,26 @@ WRONG_ARROWS = {
 }
 
 
-@pytest.mark.parametrize("path", WRONG_ARROWS)
-def test_a_wrong_arrow_is_found(path: str, tmp_path: Path) -> None:
-    source, complaint = WRONG_ARROWS[path]
-    tree = plant(tmp_path, {path: source})
+@pytest.mark.parametrize("path", FORBIDDEN_IMPORTS)
+def test_a_forbidden_import_is_detected(path: str, tmp_path: Path) -> None:
+    source, complaint = FORBIDDEN_IMPORTS[path]
+    tree = write_package(tmp_path, {path: source})
 
-    faults = list(layers.wrong_arrows(tree))
+    faults = list(layers.forbidden_imports(tree))
 
     assert [fault.what for fault in faults] == [complaint]
 
 
 @pytest.mark.parametrize("path", ["interfaces/cli/main.py", "testing/inline.py", "app.py"])
-def test_edges_may_use_the_wiring(path: str, tmp_path: Path) -> None:
-    tree = plant(tmp_path, {path: "from foliot import wiring", "wiring.py": "import foliot.adapters.clock"})
+def test_interfaces_and_app_may_import_the_wiring(path: str, tmp_path: Path) -> None:
+    tree = write_package(tmp_path, {path: "from foliot import wiring", "wiring.py": "import foliot.adapters.clock"})
 
-    assert list(layers.wrong_arrows(tree)) == []
+    assert list(layers.forbidden_imports(tree)) == []
 
 
 @pytest.mark.parametrize("target", ["ports.storage", "engine.node", "adapters.clock", "wiring"])
-def test_a_command_that_imports_an_inner_layer_is_found(target: str, tmp_path: Path) -> None:
-    tree = plant(tmp_path, {"interfaces/cli/commands/control.py": f"import foliot.{target}"})
+def test_a_command_that_imports_an_inner_layer_is_detected(target: str, tmp_path: Path) -> None:
+    tree = write_package(tmp_path, {"interfaces/cli/commands/control.py": f"import foliot.{target}"})
 
     assert [fault.what for fault in layers.stray_interfaces(tree)] == [
         f"an interface must not import {target.partition('.')[0]} (foliot.{target})"
@@ -78,7 +78,7 @@ def test_a_command_that_imports_an_inner_layer_is_found(target: str, tmp_path: P
 
 
 def test_only_the_listed_modules_open_the_storage_and_build_nodes(tmp_path: Path) -> None:
-    tree = plant(
+    tree = write_package(
         tmp_path,
         {
             "interfaces/cli/open_storage.py": "import foliot.wiring",
@@ -101,8 +101,8 @@ def test_every_exception_for_an_interface_is_used(source_tree: Tree) -> None:
     assert allowed - used == set()
 
 
-def test_an_interface_that_uses_the_storage_is_found(tmp_path: Path) -> None:
-    tree = plant(
+def test_an_interface_that_uses_the_storage_is_detected(tmp_path: Path) -> None:
+    tree = write_package(
         tmp_path,
         {
             "interfaces/cli/commands/show.py": "async def f(services):\n    await services.storage.queries.runs()",
@@ -114,8 +114,8 @@ def test_an_interface_that_uses_the_storage_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["ports.storage", "ports.trees", "engine.settings", "engine.coordinator.starter"])
-def test_a_worker_that_needs_more_than_its_port_is_found(target: str, tmp_path: Path) -> None:
-    tree = plant(
+def test_a_worker_that_imports_more_than_its_port_is_detected(target: str, tmp_path: Path) -> None:
+    tree = write_package(
         tmp_path,
         {
             "engine/worker/consumer.py": f"import foliot.{target}",
@@ -124,7 +124,7 @@ def test_a_worker_that_needs_more_than_its_port_is_found(target: str, tmp_path: 
         },
     )
 
-    faults = list(layers.worker_with_more(tree))
+    faults = list(layers.worker_imports(tree))
 
     assert [str(fault) for fault in faults] == [
         f"foliot.engine.worker.consumer:1: a worker must not import foliot.{target}"
@@ -134,8 +134,8 @@ def test_a_worker_that_needs_more_than_its_port_is_found(target: str, tmp_path: 
 @pytest.mark.parametrize(
     "source", ["from tests.engine import window_kind", 'JobSpec(kind="window")', 'x = tree.kind == "window"']
 )
-def test_a_product_module_that_knows_the_kind_of_the_tests_is_found(source: str, tmp_path: Path) -> None:
-    tree = plant(tmp_path, {"engine/node.py": source, "domain/run/run.py": 'scope = "window"'})
+def test_a_product_module_that_names_the_kind_of_the_tests_is_detected(source: str, tmp_path: Path) -> None:
+    tree = write_package(tmp_path, {"engine/node.py": source, "domain/run/run.py": 'scope = "window"'})
 
     assert [fault.module for fault in layers.tests_in_product(tree)] == ["foliot.engine.node"]
 
@@ -147,14 +147,14 @@ def test_no_query_names_the_kind_of_the_tests() -> None:
     assert [path for path, text in queries.items() if re.search(rf"kind\b[^\n]*'{layers.TEST_KIND}'", text)] == []
 
 
-def test_a_module_outside_the_picture_is_found(tmp_path: Path) -> None:
-    tree = plant(tmp_path, {"utils.py": "", "domain/run/run.py": "", "app.py": ""})
+def test_a_module_without_a_layer_is_detected(tmp_path: Path) -> None:
+    tree = write_package(tmp_path, {"utils.py": "", "domain/run/run.py": "", "app.py": ""})
 
-    assert [fault.module for fault in layers.strangers(tree)] == ["foliot.utils"]
+    assert [fault.module for fault in layers.modules_without_layer(tree)] == ["foliot.utils"]
 
 
-def test_an_adapter_that_knows_another_is_found(tmp_path: Path) -> None:
-    tree = plant(
+def test_an_adapter_that_imports_another_is_detected(tmp_path: Path) -> None:
+    tree = write_package(
         tmp_path,
         {
             "adapters/clock.py": "",
@@ -174,8 +174,8 @@ def test_an_adapter_that_knows_another_is_found(tmp_path: Path) -> None:
     }
 
 
-def test_a_cycle_hidden_in_a_function_is_found(tmp_path: Path) -> None:
-    tree = plant(
+def test_a_cycle_through_an_import_in_a_function_is_detected(tmp_path: Path) -> None:
+    tree = write_package(
         tmp_path,
         {
             "domain/run/run.py": "from foliot.domain.job.job import Job",
@@ -189,8 +189,8 @@ def test_a_cycle_hidden_in_a_function_is_found(tmp_path: Path) -> None:
     assert circle == {"foliot.domain.run.run", "foliot.domain.job.job"}
 
 
-def test_a_facade_is_no_cycle(tmp_path: Path) -> None:
-    tree = plant(
+def test_a_facade_is_not_a_cycle(tmp_path: Path) -> None:
+    tree = write_package(
         tmp_path,
         {"domain/__init__.py": "from foliot.domain.run.run import Run", "domain/run/run.py": "import foliot.domain"},
     )
@@ -198,8 +198,8 @@ def test_a_facade_is_no_cycle(tmp_path: Path) -> None:
     assert list(layers.cycles(tree)) == []
 
 
-def test_a_driver_outside_its_adapter_is_found(tmp_path: Path) -> None:
-    tree = plant(
+def test_a_driver_outside_its_adapter_is_detected(tmp_path: Path) -> None:
+    tree = write_package(
         tmp_path,
         {
             "adapters/storage/postgres/pool.py": "import asyncpg",
@@ -231,14 +231,14 @@ def test_a_driver_outside_its_adapter_is_found(tmp_path: Path) -> None:
         ("import hashlib, msgspec, zoneinfo, tzdata\nfrom datetime import datetime", ""),
     ],
 )
-def test_an_impure_domain_is_found(source: str, complaint: str, tmp_path: Path) -> None:
-    tree = plant(tmp_path, {"domain/run/run.py": source, "engine/loop.py": source})
+def test_an_impure_domain_is_detected(source: str, complaint: str, tmp_path: Path) -> None:
+    tree = write_package(tmp_path, {"domain/run/run.py": source, "engine/loop.py": source})
 
     assert [fault.what for fault in layers.impure_domain(tree)] == [complaint] * bool(complaint)
 
 
-def plant(root: Path, files: dict[str, str]) -> Tree:
-    """A package named foliot with these modules and the packages they stand in."""
+def write_package(root: Path, files: dict[str, str]) -> Tree:
+    """Write a package named foliot with these modules and their packages."""
     for name, source in files.items():
         path = root / "foliot" / name
         path.parent.mkdir(parents=True, exist_ok=True)

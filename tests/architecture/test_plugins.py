@@ -1,4 +1,4 @@
-"""The pytest plug-ins of this suite: proofs are recorded, skips are not forgiven in CI."""
+"""The pytest plug-ins of this suite record proofs, and fail on skips in CI."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ IN_PARALLEL = ["-n2", "--dist=worksteal"]
 
 @pytest.fixture
 def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A project of its own that uses our plug-ins and starts outside CI."""
+    """A project that uses the plug-ins, outside CI."""
     monkeypatch.delenv("CI", raising=False)
     pytester.makeini(
         "[pytest]\ntestpaths = tests\nmarkers = proves(*ids): what it proves\n"
@@ -81,7 +81,7 @@ def test_a_file_that_does_not_load_makes_the_run_partial(suite: pytest.Pytester)
 
 
 @pytest.mark.parametrize("arguments", [[], IN_PARALLEL], ids=["alone", "in parallel"])
-def test_an_id_nobody_promised_stops_the_run(suite: pytest.Pytester, arguments: list[str]) -> None:
+def test_an_unknown_requirement_id_stops_the_run(suite: pytest.Pytester, arguments: list[str]) -> None:
     write_test(suite, "import pytest\n@pytest.mark.proves('T1', 'T99')\ndef test_a(): pass")
 
     result = run(suite, *arguments)
@@ -91,12 +91,12 @@ def test_an_id_nobody_promised_stops_the_run(suite: pytest.Pytester, arguments: 
     result.stdout.fnmatch_lines(["*proves() names ids that are not in docs/requirements.toml*", "*test_a: T99*"])
 
 
-def test_several_processes_record_what_one_would(suite: pytest.Pytester) -> None:
+def test_several_processes_record_the_same_proofs_as_one(suite: pytest.Pytester) -> None:
     write_test(suite, PROVES_BOTH.format(limit=2))
     run(suite)
     alone = recorded(suite)
 
-    forget(suite)
+    delete_record(suite)
     run(suite, *IN_PARALLEL).assert_outcomes(passed=2, failed=2)
 
     assert recorded(suite) == alone
@@ -128,7 +128,7 @@ def test_a_file_that_does_not_load_in_several_processes_makes_the_run_partial(su
     assert recorded(suite) is None
 
 
-def test_a_skip_is_fine_outside_ci(suite: pytest.Pytester) -> None:
+def test_a_skip_passes_outside_ci(suite: pytest.Pytester) -> None:
     write_test(suite, SKIPS)
 
     run(suite).assert_outcomes(passed=1, skipped=1)
@@ -158,7 +158,7 @@ def test_an_expected_failure_fails_in_ci(suite: pytest.Pytester, monkeypatch: py
     run(suite).assert_outcomes(failed=1)
 
 
-def test_a_listed_skip_is_forgiven_in_ci(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_listed_skip_passes_in_ci(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
     write_test(suite, SKIPS)
     (suite.path / "tests" / "allowed_skips.txt").write_text("tests/test_it.py::test_disk  # no disk here\n")
@@ -199,7 +199,7 @@ def run(suite: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     return suite.runpytest_inprocess(*plugins, "--import-mode=importlib", *arguments)
 
 
-def forget(suite: pytest.Pytester) -> None:
+def delete_record(suite: pytest.Pytester) -> None:
     (suite.path / ".pytest_cache" / "v" / CACHE_KEY).unlink()
 
 

@@ -1,4 +1,4 @@
-"""The table of proofs tells the truth about the tests that made it."""
+"""The table of proofs matches the results of the tests."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_checking_fails_until_the_page_is_written(project: Path, capsys: pytest.
     assert promises.main(["--check"], project) == 0
 
 
-def test_without_arguments_it_says_what_has_no_test(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_arguments_promises_without_tests_are_listed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     promises.main([], project)
 
     said = capsys.readouterr().out
@@ -48,7 +48,7 @@ def test_without_arguments_it_says_what_has_no_test(project: Path, capsys: pytes
     assert "no test: T2" in said
 
 
-def test_without_a_full_run_it_says_how_to_make_one(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_full_run_the_command_for_one_is_shown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / ".pytest_cache" / "v" / promises.CACHE_KEY).unlink()
 
     assert promises.main(["--check"], project) == 2

@@ -1,4 +1,4 @@
-"""The package offers its public names, and loads none of them before it is asked."""
+"""The package has its public names, and loads them on first use."""
 
 import subprocess
 import sys
@@ -9,13 +9,13 @@ import foliot
 
 
 @pytest.mark.parametrize("name", foliot.__all__)
-def test_every_public_name_is_there_and_listed(name: str) -> None:
+def test_every_public_name_exists_and_is_listed(name: str) -> None:
     assert getattr(foliot, name) is not None
     assert name in dir(foliot)
 
 
 @pytest.mark.parametrize("name", ["cron", "errors", "testing"])
-def test_modules_are_there_without_an_import_of_their_own(name: str) -> None:
+def test_public_modules_need_no_separate_import(name: str) -> None:
     program = f"import foliot; print(foliot.{name}.__name__)"
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -40,10 +40,10 @@ def test_an_application_loads_no_driver_and_nothing_that_reads_files() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_what_is_not_public_is_not_there() -> None:
+def test_a_name_that_is_not_public_raises_an_error() -> None:
     with pytest.raises(AttributeError, match="module 'foliot' has no attribute 'chron'"):
-        foliot.chron  # noqa: B018 - to be looked up
+        foliot.chron  # noqa: B018 - the attribute access is the test
 
 
-def test_cron_is_at_hand() -> None:
+def test_cron_can_be_used_from_the_package() -> None:
     assert foliot.cron.compile("0 3 * * *").timezone == "UTC"

@@ -1,11 +1,11 @@
-"""`scripts/test quick` leaves out tests that exist: one that is renamed would run again without a word."""
+"""`scripts/test quick` omits tests that exist: a renamed test would silently run again."""
 
 import re
 
 from tests.architecture.promises import ROOT
 
 
-def test_every_test_left_out_of_the_quick_run_exists() -> None:
+def test_every_test_omitted_from_the_quick_run_exists() -> None:
     script = (ROOT / "scripts" / "test").read_text()
 
     left_out = re.findall(r"--deselect (\S+\.py)(?:::(\w+))?", script)

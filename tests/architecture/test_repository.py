@@ -1,4 +1,4 @@
-"""The repository stands on its own: it names no machine and no place that packages come from."""
+"""The repository names no machine and no package registry."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BUILT = {".git", ".venv", ".venv-run", ".venv-bench", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis"}
 
-# Put together from pieces, so that this file passes its own test.
+# Built from parts, so that this file passes its own test.
 FORBIDDEN = [
     "/" + "work/",
     "/" + "root/",
@@ -39,7 +39,7 @@ def test_every_locked_package_has_its_version_and_hashes(name: str) -> None:
     assert [line for line in entries if "==" not in line or " --hash=sha256:" not in line] == []
 
 
-def test_every_script_can_be_started() -> None:
+def test_every_script_is_executable() -> None:
     scripts = [path for path in [ROOT / ".ci/run", *(ROOT / "scripts").iterdir()] if is_command(path)]
 
     assert {path.name for path in scripts} == {"run", "test", "check", "bench", "lock", "requirements", "soak"}
@@ -53,7 +53,7 @@ def test_every_script_can_be_started() -> None:
         ("foliot.interfaces.cli", ["apsw", "asyncpg", "rich"]),
     ],
 )
-def test_importing_does_not_load_what_is_not_needed_yet(module: str, unwanted: list[str]) -> None:
+def test_importing_a_module_does_not_load_unneeded_ones(module: str, unwanted: list[str]) -> None:
     program = f"import sys, {module}; print(*sorted(sys.modules.keys() & {unwanted!r}))"
 
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
@@ -62,7 +62,7 @@ def test_importing_does_not_load_what_is_not_needed_yet(module: str, unwanted: l
 
 
 def repository_files() -> list[Path]:
-    """What git knows or would add; without git, everything that was not built here."""
+    """Return the files that git tracks or would add; without git, all files except build results."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listing = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     if listing.returncode == 0:

@@ -1,4 +1,4 @@
-"""Files to be loaded, in a directory of their own."""
+"""Fixtures that load configuration texts, in a temporary directory."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ Good = Callable[..., Configuration]
 
 @pytest.fixture
 def loaded(tmp_path: Path) -> Loader:
-    """Load a text as foliot.toml; keywords are variables of the environment, files stand beside it."""
+    """Load a text as foliot.toml, with `files` beside it; keywords are environment variables."""
 
     def load_text(text: str, files: dict[str, str] | None = None, **environ: str) -> Loaded:
         for name, content in {**(files or {}), "foliot.toml": text}.items():
@@ -27,7 +27,7 @@ def loaded(tmp_path: Path) -> Loader:
 
 @pytest.fixture
 def good(loaded: Loader) -> Good:
-    """The same for a text that must be right."""
+    """Load a text that must have no problems."""
 
     def load_good(text: str, files: dict[str, str] | None = None, **environ: str) -> Configuration:
         result = loaded(text, files, **environ)

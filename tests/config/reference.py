@@ -1,4 +1,4 @@
-"""The tables of options in docs/reference, made from the table of options.
+"""Generates the tables of docs/reference from the tables of options.
 
 python -m tests.config.reference    writes them into the pages
 """
@@ -90,7 +90,7 @@ def all_fields() -> tuple[Field, ...]:
 
 
 def aliases() -> str:
-    """The table of other spellings: one row for each alias."""
+    """Return the table of aliases: one row per alias."""
     found = {
         alias.name: (field.name, "" if alias.read is None else "milliseconds")
         for field in all_fields()
@@ -104,7 +104,7 @@ def aliases() -> str:
 
 
 def variables() -> str:
-    """The table of variables with a short name."""
+    """Return the table of variables with a short name."""
     rows = []
     for variable, (section, name) in SHORT.items():
         field = SECTIONS[section].find(name)
@@ -129,7 +129,7 @@ CALLS: dict[str, tuple[Schema, str]] = {
 
 
 def calls() -> str:
-    """The table of the options of each call."""
+    """Return the table of the options of each call."""
     rows = []
     for call, (schema, base) in CALLS.items():
         known = next((fields for name, (fields, _) in CALLS.items() if base and name.startswith(base)), ())
@@ -143,7 +143,7 @@ def not_in_defaults() -> list[str]:
 
 
 def wanted() -> dict[str, str]:
-    """Heading -> the table that stands below it."""
+    """Return heading -> the table below it."""
     tables = {heading: table(fields) for heading, fields in TABLES_OF_PAGE.items()}
     return {**tables, ALIASES: aliases(), ENVIRONMENT: variables()}
 
@@ -155,7 +155,7 @@ def text_under(heading: str, page: str) -> str:
 
 
 def written(page: str, tables: Mapping[str, str]) -> str:
-    """The page with its tables made anew."""
+    """Return the page with newly generated tables."""
     for heading, rows in tables.items():
         before = text_under(heading, page)
         after = re.sub(r"(?m)(?:^\|.*\n)+", rows.replace("\\", r"\\"), before, count=1)

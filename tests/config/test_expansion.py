@@ -40,7 +40,7 @@ def test_variables_are_replaced_in_lists_and_tables(good: Good) -> None:
     assert spec.payload_template == {"deep": [{"a": "t"}]}
 
 
-def test_what_a_program_is_given_keeps_its_dollars(good: Good) -> None:
+def test_dollars_in_commands_and_payloads_are_kept(good: Good) -> None:
     text = '[[jobs]]\nid = "{id}"\n{key}\nstdin = "${{X}}"\n'
     declared = good(
         text.format(id="a", key='command = "echo ${X}"') + text.format(id="b", key='argv = ["${X}"]')
@@ -50,19 +50,19 @@ def test_what_a_program_is_given_keeps_its_dollars(good: Good) -> None:
     assert declared.jobs[JobId("b")].spec == {"argv": ["${X}"], "stdin": "${X}"}
 
 
-def test_a_variable_may_hold_a_number_or_a_truth_value(good: Good) -> None:
+def test_a_variable_may_contain_a_number_or_a_boolean(good: Good) -> None:
     server = good('[server]\nconcurrency = "${N}"\nwatch = "${W}"\npoll = "${P}"', N="8", W="true", P="0.5").server
 
     assert (server.slots, server.watch, server.poll) == (8, True, 500)
 
 
-def test_text_that_is_no_variable_is_no_number(loaded: Loader) -> None:
+def test_text_without_a_variable_is_not_converted_to_a_number(loaded: Loader) -> None:
     [error] = loaded('[server]\nconcurrency = "8"').errors
 
     assert error.message == "'8' is not a whole number"
 
 
-def test_all_variables_that_are_missing_are_named_with_their_lines(loaded: Loader) -> None:
+def test_all_missing_variables_are_reported_with_their_lines(loaded: Loader) -> None:
     errors = loaded(JOB + 'env.A = "${NOPE}"\nenv.B = "${NADA}"\nname = "${TOKN}"', TOKEN="x").errors
 
     assert [(error.line, error.message) for error in errors] == [
@@ -73,14 +73,14 @@ def test_all_variables_that_are_missing_are_named_with_their_lines(loaded: Loade
     assert errors[2].hint == 'Did you mean "TOKEN"?'
 
 
-def test_a_missing_variable_is_all_that_is_said_about_a_value(loaded: Loader) -> None:
+def test_a_missing_variable_is_the_only_problem_of_its_value(loaded: Loader) -> None:
     [error] = loaded('[server]\nconcurrency = "${SLOTS}"').errors
 
     assert error.message == "variable SLOTS is not set"
 
 
 @pytest.mark.parametrize("text", ["${", "${A", "${}", "${1A}", "${A-b}", "${A b}"])
-def test_what_is_no_variable_is_refused(loaded: Loader, text: str) -> None:
+def test_invalid_variable_syntax_is_refused(loaded: Loader, text: str) -> None:
     [error] = loaded(f"{JOB}name = '{text}'", A="x").errors
 
     assert (error.line, error.message) == (4, f"{text!a} is not a variable")
@@ -97,5 +97,5 @@ def test_what_is_no_variable_is_refused(loaded: Loader, text: str) -> None:
         ([1, {"b": None}], False),
     ],
 )
-def test_whether_a_value_was_written_with_variables(value: object, expected: bool) -> None:
+def test_variables_in_a_value_are_detected(value: object, expected: bool) -> None:
     assert has_variables(value) is expected

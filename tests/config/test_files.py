@@ -1,4 +1,4 @@
-"""The main file and what it includes."""
+"""The main file and its includes."""
 
 import errno
 import os
@@ -37,21 +37,21 @@ def test_a_directory_without_files_is_watched(loaded: Loader, tmp_path: Path) ->
     assert configuration.watched == (tmp_path, tmp_path / "jobs.d")
 
 
-def test_a_directory_that_is_not_there_yet_is_watched_for(loaded: Loader, tmp_path: Path) -> None:
+def test_a_missing_directory_is_watched(loaded: Loader, tmp_path: Path) -> None:
     configuration = loaded(INCLUDE).configuration
 
     assert configuration is not None
     assert configuration.watched == (tmp_path, tmp_path / "jobs.d")
 
 
-def test_where_a_pattern_looks_is_watched_as_a_pattern(loaded: Loader, tmp_path: Path) -> None:
+def test_the_directories_of_a_pattern_are_watched_as_a_pattern(loaded: Loader, tmp_path: Path) -> None:
     configuration = loaded('include = ["jobs.d/**/*.toml", "*/jobs.toml"]').configuration
 
     assert configuration is not None
     assert set(configuration.watched) == {tmp_path, tmp_path / "jobs.d/**", tmp_path / "*"}
 
 
-def test_files_in_which_nothing_is_written_are_named(good: Good, tmp_path: Path) -> None:
+def test_empty_files_are_listed(good: Good, tmp_path: Path) -> None:
     included = {"jobs.d/a.toml": " \n\t\n", "jobs.d/b.toml": "# nothing\n", "jobs.d/c.toml": "\ufeff"}
 
     assert good(INCLUDE, included).blank == (tmp_path / "jobs.d/a.toml", tmp_path / "jobs.d/c.toml")
@@ -83,11 +83,11 @@ def test_links_are_followed(good: Good, tmp_path: Path) -> None:
     assert list(good(INCLUDE).declared.jobs) == ["a"]
 
 
-def test_files_of_editors_are_not_read(good: Good) -> None:
+def test_temporary_files_of_editors_are_not_read(good: Good) -> None:
     assert list(good(INCLUDE, {"jobs.d/.#a.toml": "?", "jobs.d/a.toml": a_job("a")}).declared.jobs) == ["a"]
 
 
-def test_a_pattern_without_a_file_is_a_warning_and_a_name_without_one_an_error(loaded: Loader) -> None:
+def test_a_pattern_without_files_is_a_warning_and_a_missing_file_an_error(loaded: Loader) -> None:
     [warning] = loaded(INCLUDE).problems
     [error] = loaded('include = [\n"jobs.toml"]').problems
 
@@ -95,29 +95,29 @@ def test_a_pattern_without_a_file_is_a_warning_and_a_name_without_one_an_error(l
     assert (error.severity, error.line, error.message) == ("error", 2, "file 'jobs.toml' does not exist")
 
 
-def test_a_job_that_is_in_two_files_names_both(loaded: Loader, tmp_path: Path) -> None:
+def test_a_job_defined_in_two_files_is_reported_with_both_places(loaded: Loader, tmp_path: Path) -> None:
     [error] = loaded(INCLUDE + a_job("a"), {"jobs.d/x.toml": "\n" + a_job("a")}).errors
 
     assert (error.file, error.line) == (str(tmp_path / "jobs.d/x.toml"), 3)
     assert f"{tmp_path / 'foliot.toml'}:3" in error.hint
 
 
-def test_sections_belong_into_the_main_file(loaded: Loader) -> None:
+def test_a_section_in_an_included_file_is_refused(loaded: Loader) -> None:
     [error] = loaded(INCLUDE, {"jobs.d/a.toml": "[defaults]\nqueue = 'x'"}).errors
 
     assert error.message == "[defaults] belongs into the main file"
 
 
-def test_relative_directories_are_those_of_the_file_that_names_them(good: Good, tmp_path: Path) -> None:
+def test_relative_directories_are_relative_to_their_file(good: Good, tmp_path: Path) -> None:
     [job] = good(INCLUDE, {"jobs.d/a.toml": a_job("a") + "working_dir = 'x'"}).declared.jobs.values()
 
     assert job.spec["working_dir"] == str(tmp_path / "jobs.d/x")
 
 
-# -- what cannot be read
+# -- unreadable files
 
 
-def test_a_file_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
+def test_a_missing_file_is_a_problem(tmp_path: Path) -> None:
     loaded = load(tmp_path / "nowhere.toml", {}, START)
 
     assert loaded.configuration is None
@@ -137,14 +137,14 @@ def test_a_pipe_or_a_device_is_not_opened(loaded: Loader, tmp_path: Path) -> Non
     ]
 
 
-def test_a_file_is_not_read_without_end(loaded: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_a_file_is_limited(loaded: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_BYTES", 100)
 
     assert "has more than 100 bytes" in loaded("#" * 101).errors[0].message
     assert loaded("#" * 100).problems == ()
 
 
-def test_files_are_not_included_without_end(loaded: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_included_files_is_limited(loaded: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_FILES", 3)
 
     [error] = loaded(INCLUDE, {f"jobs.d/{number}.toml": "" for number in range(4)}).errors
@@ -152,7 +152,7 @@ def test_files_are_not_included_without_end(loaded: Loader, monkeypatch: pytest.
     assert error.message == "too many files include each other"
 
 
-def test_files_do_not_include_each_other_ever_deeper(loaded: Loader) -> None:
+def test_the_depth_of_includes_is_limited(loaded: Loader) -> None:
     files = {f"{number}.toml": f'include = ["{number + 1}.toml"]' for number in range(400)}
 
     [error] = loaded('include = ["0.toml"]', files).errors
@@ -169,8 +169,8 @@ def test_a_file_that_cannot_be_read_is_a_problem(loaded: Loader, tmp_path: Path)
     assert (error.line, error.message.partition("could not be ")[2]) == (1, "read: Too many levels of symbolic links")
 
 
-def test_a_directory_that_cannot_be_listed_is_not_taken_for_an_empty_one(loaded: Loader, tmp_path: Path) -> None:
-    """Or whatever is defined there would be taken for deleted."""
+def test_a_directory_that_cannot_be_listed_is_an_error(loaded: Loader, tmp_path: Path) -> None:
+    """Otherwise the jobs defined there would be deleted."""
     (tmp_path / "jobs.d").symlink_to("jobs.d")
 
     [error] = loaded(INCLUDE).errors
@@ -180,7 +180,7 @@ def test_a_directory_that_cannot_be_listed_is_not_taken_for_an_empty_one(loaded:
 
 
 @pytest.mark.parametrize("call", ["open", "listdir"])
-def test_a_want_of_descriptors_is_no_fault_of_the_files(
+def test_running_out_of_descriptors_is_not_a_problem_of_the_files(
     loaded: Loader, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     def none_left(*_: object) -> None:
@@ -201,7 +201,7 @@ def test_a_broken_link_is_a_problem(loaded: Loader, tmp_path: Path) -> None:
     assert "does not exist" in error.message
 
 
-# -- what is no TOML
+# -- invalid TOML
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_a_broken_link_is_a_problem(loaded: Loader, tmp_path: Path) -> None:
         ("\nd = 2026-02-30", 2, ""),
     ],
 )
-def test_a_fault_of_syntax_is_named_with_its_line(loaded: Loader, text: str, line: int, message: str) -> None:
+def test_a_syntax_error_is_reported_with_its_line(loaded: Loader, text: str, line: int, message: str) -> None:
     [error] = loaded(text).errors
 
     assert error.line == line
@@ -224,22 +224,20 @@ def test_a_fault_of_syntax_is_named_with_its_line(loaded: Loader, text: str, lin
 
 
 @pytest.mark.parametrize("digits", ["9" * 5_000, "9_" * 5_000 + "9"])
-def test_a_number_that_is_too_long_is_named_with_its_line_and_not_taken_for_a_fault_of_syntax(
-    loaded: Loader, digits: str
-) -> None:
+def test_a_number_with_too_many_digits_is_reported_with_its_line(loaded: Loader, digits: str) -> None:
     [error] = loaded(f"# {'9' * 100}\na = 1\nb = {digits}").errors
 
     assert (error.line, error.message) == (3, "a number has more than 4300 digits")
     assert error.hint == "Write it shorter, or in quotes if it is text."
 
 
-def test_a_fault_in_one_file_does_not_hide_those_of_another(loaded: Loader) -> None:
+def test_a_syntax_error_in_one_file_does_not_hide_problems_of_another(loaded: Loader) -> None:
     errors = loaded(INCLUDE, {"jobs.d/a.toml": "=", "jobs.d/b.toml": "[[jobs]]\nid = 5"}).errors
 
     assert len(errors) == 3
 
 
-def test_text_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
+def test_invalid_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_bytes(b"# ok\n# \xff\n")
 
     [error] = load(tmp_path / "x.toml", {}, START).errors
@@ -247,7 +245,7 @@ def test_text_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
     assert error.message.endswith("is not UTF-8 in line 2")
 
 
-def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_bytes(b"\xef\xbb\xbf[server]\nconcurrency = 3\n")
 
     configuration = load(tmp_path / "x.toml", {}, START).configuration

@@ -1,4 +1,4 @@
-"""depends_on: what a job of a file may ask of others before it runs."""
+"""depends_on: the conditions of a job on other jobs."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ def the_gate(configuration: Configuration) -> JobSpec:
 
 
 @pytest.mark.proves("R0-12", "R0-13")
-def test_a_gate_needs_only_what_it_looks_at_and_what_it_does(good: Good) -> None:
+def test_a_gate_needs_only_depends_on_and_a_command(good: Good) -> None:
     job = the_gate(good(GATE + 'depends_on = ["a", "b"]\ncommand = "digest"'))
 
     assert (job.kind, job.inner_kind, job.runner) == ("workflow", "shell", "shell")
@@ -36,7 +36,7 @@ def test_a_gate_needs_only_what_it_looks_at_and_what_it_does(good: Good) -> None
 
 
 @pytest.mark.proves("R0-14", "R0-15", "R0-16", "R0-74")
-def test_everything_that_a_gate_asks_can_be_given(good: Good) -> None:
+def test_every_option_of_a_gate_is_read(good: Good) -> None:
     keys = """
         depends_on = "a"
         timezone = "Europe/Berlin"
@@ -68,7 +68,7 @@ def test_a_gate_has_two_names(good: Good, kind: str) -> None:
     assert the_gate(good(GATE.replace("workflow", kind) + 'depends_on = "a"\ncommand = "x"')).kind == "workflow"
 
 
-# -- what it does
+# -- the work of a gate
 
 
 @pytest.mark.proves("R0-25", "R0-26")
@@ -96,7 +96,7 @@ def test_a_gate_has_two_names(good: Good, kind: str) -> None:
         ({"inner_kind": "shell", "command": '{"url": "x"}'}, "shell", {"command": '{"url": "x"}'}),
     ],
 )
-def test_the_command_of_a_gate_tells_how_it_runs(
+def test_the_kind_of_a_gate_follows_from_its_command(
     good: Good, keys: dict[str, Any], runner: str, spec: dict[str, Any]
 ) -> None:
     written = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
@@ -115,13 +115,13 @@ def test_any_job_can_be_a_gate(good: Good) -> None:
     assert job.gate == Gate(depends_on=(JobId("a"),), wait=MINUTE)
 
 
-def test_how_gates_look_can_be_said_for_all(good: Good) -> None:
+def test_options_of_gates_can_be_in_defaults(good: Good) -> None:
     declared = good(f'[defaults]\nwait = 60\n{GATE}depends_on = "a"\ncommand = "x"').declared
 
     assert [job.gate and job.gate.wait for job in declared.jobs.values()] == [None, None, MINUTE]
 
 
-# -- what it cannot be
+# -- invalid gates
 
 
 @pytest.mark.proves("R0-13")
@@ -144,7 +144,7 @@ def test_how_gates_look_can_be_said_for_all(good: Good) -> None:
         ("depends_on = 'a'\ncommand = '{\"method\": \"GET\"}'", LINE + 1, "the command has no url"),
     ],
 )
-def test_a_gate_that_cannot_be_is_refused_where_it_is_wrong(loaded: Loader, keys: str, line: int, message: str) -> None:
+def test_an_invalid_gate_is_refused_with_its_line(loaded: Loader, keys: str, line: int, message: str) -> None:
     [error] = loaded(GATE + keys).errors
 
     assert (error.line, error.message[: len(message)]) == (line, message)
@@ -158,7 +158,7 @@ def test_a_gate_that_cannot_be_is_refused_where_it_is_wrong(loaded: Loader, keys
         ('depends_on = "a"\ninner_kind = "htp"', 'Did you mean "http"?'),
     ],
 )
-def test_the_near_match_is_offered(loaded: Loader, keys: str, hint: str) -> None:
+def test_a_similar_name_is_suggested(loaded: Loader, keys: str, hint: str) -> None:
     text = GATE.replace('"b"', '"nightly-backup"')
 
     assert [error.hint for error in loaded(f'{text}command = "x"\n{keys}').errors] == [hint]
@@ -171,13 +171,13 @@ def test_the_near_match_is_offered(loaded: Loader, keys: str, hint: str) -> None
         ('inner_kind = "http"', "inner_kind means nothing to a job of kind shell"),
     ],
 )
-def test_what_only_gates_can_say_is_refused_elsewhere(loaded: Loader, key: str, message: str) -> None:
+def test_options_of_gates_are_refused_in_other_jobs(loaded: Loader, key: str, message: str) -> None:
     [error] = loaded(f'[[jobs]]\nid = "a"\ncommand = "x"\n{key}').errors
 
     assert (error.line, error.message) == (4, message)
 
 
-def test_what_is_wrong_with_a_gate_is_said_all_at_once(loaded: Loader) -> None:
+def test_all_problems_of_a_gate_are_reported_together(loaded: Loader) -> None:
     keys = 'depends_on = ["x", "gate"]\nwindow_sec = -1\non_missing = "?"\nwait = "soon"\npartial_counts_as = 1\n'
 
     errors = loaded(f'{GATE}{keys}command = "x"').errors
@@ -185,8 +185,8 @@ def test_what_is_wrong_with_a_gate_is_said_all_at_once(loaded: Loader) -> None:
     assert [error.line for error in errors] == [LINE, LINE + 1, LINE + 2, LINE + 3, LINE + 4]
 
 
-def test_a_job_that_cannot_be_read_can_still_be_depended_on(loaded: Loader) -> None:
-    """What is wrong with it is said once, where it stands."""
+def test_a_job_may_depend_on_an_unreadable_job(loaded: Loader) -> None:
+    """The unreadable job is reported once, at its own line."""
     unreadable = '[[jobs]]\nid = "c"\nkind = "shel"\n'
 
     [error] = loaded(f'{GATE}depends_on = "c"\ncommand = "x"\n{unreadable}').errors
@@ -194,7 +194,7 @@ def test_a_job_that_cannot_be_read_can_still_be_depended_on(loaded: Loader) -> N
     assert error.message == "kind 'shel' does not exist"
 
 
-def test_nothing_can_depend_on_a_job_that_is_left_out(loaded: Loader) -> None:
+def test_depending_on_an_omitted_job_is_refused(loaded: Loader) -> None:
     fanout = '[[jobs]]\nid = "f"\nkind = "fanout"\ncommand = "x"\n'
 
     [error] = loaded(f'{GATE}depends_on = "f"\ncommand = "x"\n{fanout}').errors
@@ -203,7 +203,7 @@ def test_nothing_can_depend_on_a_job_that_is_left_out(loaded: Loader) -> None:
 
 
 @pytest.mark.parametrize("name", ["flow", "flow.load"])
-def test_a_gate_can_look_at_a_workflow_and_at_a_step(good: Good, name: str) -> None:
+def test_a_gate_can_depend_on_a_workflow_or_a_step(good: Good, name: str) -> None:
     workflow = '[[workflows]]\nid = "flow"\n[[workflows.steps]]\nname = "load"\ncommand = "x"\n'
 
     gate = the_gate(good(f'{GATE}depends_on = "{name}"\ncommand = "x"\n{workflow}')).gate
@@ -212,7 +212,7 @@ def test_a_gate_can_look_at_a_workflow_and_at_a_step(good: Good, name: str) -> N
     assert gate.depends_on == (name,)
 
 
-def test_gates_that_look_at_each_other_are_a_warning(loaded: Loader) -> None:
+def test_gates_that_depend_on_each_other_are_a_warning(loaded: Loader) -> None:
     jobs = [("a", "b"), ("b", "c"), ("c", "a"), ("d", "e"), ("e", "d"), ("f", "a")]
     text = "".join(f'[[jobs]]\nid = "{job}"\ncommand = "x"\ndepends_on = "{other}"\n' for job, other in jobs)
 
@@ -226,7 +226,7 @@ def test_gates_that_look_at_each_other_are_a_warning(loaded: Loader) -> None:
     assert [warning.line for warning in result.warnings] == [4, 16]
 
 
-def test_of_circles_that_share_a_gate_one_is_told(loaded: Loader) -> None:
+def test_of_cycles_that_share_a_gate_one_is_reported(loaded: Loader) -> None:
     jobs = [("a", '["b"]'), ("b", '["a", "c"]'), ("c", '["b"]')]
     text = "".join(f'[[jobs]]\nid = "{job}"\ncommand = "x"\ndepends_on = {others}\n' for job, others in jobs)
 
@@ -235,8 +235,8 @@ def test_of_circles_that_share_a_gate_one_is_told(loaded: Loader) -> None:
     assert warning.message == "these jobs depend on each other: a -> b -> a"
 
 
-def test_a_name_that_is_nearly_right_is_an_error_and_another_one_a_warning(loaded: Loader) -> None:
-    """Somebody else may have stored the other one: applying the file tells."""
+def test_a_misspelt_job_is_an_error_and_an_unknown_job_a_warning(loaded: Loader) -> None:
+    """The other job may have been stored by an application: applying the file checks that."""
     jobs = '[[jobs]]\nid = "extract"\ncommand = "x"\n[[jobs]]\nid = "gate"\nkind = "gate"\ncommand = "x"\n'
 
     slip = loaded(f'{jobs}depends_on = ["extrakt"]')
@@ -251,7 +251,7 @@ def test_a_name_that_is_nearly_right_is_an_error_and_another_one_a_warning(loade
 
 @pytest.mark.proves("R0-09")
 @pytest.mark.parametrize("key", ['after = "a"', 'when = "failure"', 'trigger_rule = "all_done"', "final = true"])
-def test_a_gate_has_no_edges_of_its_own(loaded: Loader, key: str) -> None:
+def test_a_gate_has_no_edges(loaded: Loader, key: str) -> None:
     [error] = loaded(GATE + f'depends_on = ["a", "b"]\ncommand = "x"\n{key}').errors
 
     assert error.message == f"key {key.split()[0]!r} does not exist"

@@ -1,4 +1,4 @@
-"""[[jobs]]: what a file can say about a job."""
+"""[[jobs]]: options of a job in a file."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -32,7 +32,7 @@ def test_a_job_needs_an_id_and_a_command(good: Good) -> None:
     assert declared.source == "file"
 
 
-def test_every_field_of_a_job_of_the_ancestor_can_be_given(good: Good) -> None:
+def test_every_job_option_of_the_predecessor_is_read(good: Good) -> None:
     job = only_job(
         good("""
         [[jobs]]
@@ -65,7 +65,7 @@ def test_every_field_of_a_job_of_the_ancestor_can_be_given(good: Good) -> None:
     )
 
 
-def test_how_runs_are_handled_can_be_given(good: Good) -> None:
+def test_options_of_runs_are_read(good: Good) -> None:
     job = only_job(
         good("""
         [[jobs]]
@@ -103,24 +103,24 @@ def test_how_runs_are_handled_can_be_given(good: Good) -> None:
 
 
 @pytest.mark.parametrize(("text", "limit"), [("", 1), ("max_concurrent = 0", None), ("max_concurrent = 9", 9)])
-def test_a_job_of_a_file_runs_once_at_a_time_unless_it_says_otherwise(good: Good, text: str, limit: int | None) -> None:
+def test_a_job_of_a_file_has_max_concurrent_1_by_default(good: Good, text: str, limit: int | None) -> None:
     assert only_job(good(f'[[jobs]]\nid = "a"\ncommand = "x"\n{text}')).options.max_concurrent == limit
 
 
-def test_no_timeout_is_nought(good: Good) -> None:
+def test_timeout_0_means_no_limit(good: Good) -> None:
     assert only_job(good('[[jobs]]\nid = "a"\ncommand = "x"\ntimeout_sec = 0')).options.timeout is None
 
 
 @for_each("key", ["timeout_sec", "retry_count", "priority", "max_concurrent", "every", "jitter_ms"])
 @for_each("number", ["9" * 400, "0x" + "f" * 5_000])
-def test_a_number_out_of_all_bounds_is_a_problem_of_its_line(loaded: Loader, key: str, number: str) -> None:
+def test_a_number_out_of_range_is_reported_with_its_line(loaded: Loader, key: str, number: str) -> None:
     [error] = loaded(f'[[jobs]]\nid = "a"\ncommand = "x"\n{key} = {number}').errors
 
     assert error.line == 4
     assert len(error.message) < 200
 
 
-def test_so_is_one_among_variables(loaded: Loader) -> None:
+def test_a_number_out_of_range_in_a_table_is_reported_with_its_line(loaded: Loader) -> None:
     [error] = loaded(f'[[jobs]]\nid = "a"\ncommand = "x"\nenv = {{ A = 0x{"f" * 5_000} }}').errors
 
     assert error.line == 4
@@ -129,7 +129,7 @@ def test_so_is_one_among_variables(loaded: Loader) -> None:
 # -- kinds
 
 
-def test_a_process_can_be_bounded(good: Good) -> None:
+def test_limits_of_a_process_are_read(good: Good) -> None:
     job = only_job(
         good("""
         [[jobs]]
@@ -192,7 +192,7 @@ def test_a_request_can_be_written_in_several_ways(good: Good, text: str, spec: d
     assert only_job(good(f'[[jobs]]\nid = "a"\nkind = "http"\n{text}')).spec == spec
 
 
-def test_what_a_command_says_itself_goes_before_a_key(good: Good) -> None:
+def test_values_in_a_json_command_override_keys(good: Good) -> None:
     command = '{"method": "POST", "url": "https://x.example"}'
     job = only_job(good(f"[[jobs]]\nid = 'a'\nkind = 'http'\ncommand = '{command}'\nmethod = 'PUT'\nbody = 'b'"))
 
@@ -213,7 +213,7 @@ def test_what_a_command_says_itself_goes_before_a_key(good: Good) -> None:
         ("workflow", 'prompt = "x"\nargs = { extra_args = ["${TOKEN}"] }\ndepends_on = ["a"]'),
     ],
 )
-def test_a_value_with_a_variable_in_it_is_shown_with_the_name_of_the_variable(good: Good, kind: str, text: str) -> None:
+def test_a_value_with_a_variable_is_shown_with_the_variable_name(good: Good, kind: str, text: str) -> None:
     others = '[[jobs]]\nid = "a"\ncommand = "true"\n'
     jobs = good(f'{others}[[jobs]]\nid = "b"\nkind = "{kind}"\n{text}', TOKEN="s3cret").declared.jobs
     job = jobs[JobId("b")]
@@ -224,7 +224,7 @@ def test_a_value_with_a_variable_in_it_is_shown_with_the_name_of_the_variable(go
     assert "${TOKEN}" in str((shown.spec, shown.payload_template))
 
 
-def test_so_is_one_that_is_given_for_all_jobs(good: Good) -> None:
+def test_a_default_with_a_variable_is_shown_with_the_variable_name(good: Good) -> None:
     defaults = '[defaults]\nargs = { extra_args = ["--key", "${TOKEN}"], model = "m" }\n'
     job = only_job(
         good(f'{defaults}[[jobs]]\nid = "a"\nkind = "agent"\nprompt = "x"\nargs = {{ model = "n" }}', TOKEN="s3cret")
@@ -235,7 +235,7 @@ def test_so_is_one_that_is_given_for_all_jobs(good: Good) -> None:
 
 
 @pytest.mark.parametrize("args", ["5", '"${TOKEN}"', "[1]"])
-def test_args_that_are_no_table_are_a_problem_and_nothing_else(loaded: Loader, args: str) -> None:
+def test_args_that_are_not_a_table_are_one_problem(loaded: Loader, args: str) -> None:
     defaults = '[defaults]\nargs = { model = "m" }\n'
     problems = loaded(f'{defaults}[[jobs]]\nid = "a"\nkind = "agent"\nprompt = "x"\nargs = {args}', TOKEN="t").errors
 
@@ -281,7 +281,7 @@ def test_every_kind_can_be_written() -> None:
     [("shell", set()), ("http", set()), ("python", {"handler", "stdin"}), ("agent", set(ARGS))],
 )
 def test_every_field_of_a_kind_can_be_written(kind: str, elsewhere: set[str]) -> None:
-    """Functions of an application are registered by it; arguments of an agent stand in a table of their own."""
+    """Functions are registered by an application, and arguments of an agent are in a separate table."""
     written = {field.attribute for field in KIND_FIELDS[kind]}
 
     assert set(KINDS[kind].__struct_fields__) - written == elsewhere
@@ -314,9 +314,7 @@ def test_every_field_of_a_kind_can_be_written(kind: str, elsewhere: set[str]) ->
         ('kind = "shel"\ncommand = "x"', 3, "kind 'shel' does not exist"),
     ],
 )
-def test_what_a_kind_cannot_carry_out_is_refused_where_it_stands(
-    loaded: Loader, job: str, line: int, message: str
-) -> None:
+def test_an_invalid_specification_is_refused_with_its_line(loaded: Loader, job: str, line: int, message: str) -> None:
     [error] = loaded(f'[[jobs]]\nid = "a"\n{job}').errors
 
     assert (error.line, error.message[: len(message)]) == (line, message)
@@ -325,7 +323,7 @@ def test_what_a_kind_cannot_carry_out_is_refused_where_it_stands(
 # -- defaults
 
 
-def test_defaults_hold_for_every_job_that_does_not_say_otherwise(good: Good) -> None:
+def test_defaults_apply_to_jobs_that_do_not_override_them(good: Good) -> None:
     declared = good("""
         [defaults]
         timeout_sec = 10
@@ -353,7 +351,7 @@ def test_defaults_hold_for_every_job_that_does_not_say_otherwise(good: Good) -> 
     assert [spec.overlap for spec in declared.schedules.values()] == ["queue"]
 
 
-def test_a_default_that_is_wrong_is_said_once(loaded: Loader) -> None:
+def test_an_invalid_default_is_reported_once(loaded: Loader) -> None:
     jobs = "".join(f'[[jobs]]\nid = "{name}"\ncommand = "x"\nschedule = "@daily"\n' for name in "ab")
 
     errors = loaded(f'[defaults]\nretry_count = -1\ntimezone = "Nowhere"\n{jobs}').errors
@@ -363,18 +361,18 @@ def test_a_default_that_is_wrong_is_said_once(loaded: Loader) -> None:
 
 
 @pytest.mark.parametrize("key", ["id", "renamed_from", "command", "schedule", "schedules", "name"])
-def test_what_each_job_says_for_itself_has_no_default(loaded: Loader, key: str) -> None:
+def test_identity_options_are_refused_in_defaults(loaded: Loader, key: str) -> None:
     assert loaded(f"[defaults]\n{key} = 'x'").errors[0].message == f"key '{key}' does not exist"
 
 
 # -- names
 
 
-def test_a_job_can_have_had_another_name(good: Good) -> None:
+def test_renamed_from_is_read(good: Good) -> None:
     assert good('[[jobs]]\nid = "new"\nrenamed_from = "old"\ncommand = "x"').declared.renames == {"old": "new"}
 
 
-def test_a_former_name_belongs_to_one_job(loaded: Loader) -> None:
+def test_a_former_id_may_be_used_once(loaded: Loader) -> None:
     text = job_that_was("a", "old") + job_that_was("b", "old")
 
     [error] = loaded(text).errors
@@ -392,14 +390,14 @@ def job_that_was(name: str, was: str) -> str:
     ("names", "way"),
     [([("a", "b"), ("b", "a")], "a -> b -> a"), ([("b", "a"), ("c", "b"), ("a", "c")], "b -> c -> a -> b")],
 )
-def test_ids_that_change_places_at_once_are_refused(loaded: Loader, names: list[tuple[str, str]], way: str) -> None:
+def test_swapped_ids_are_refused(loaded: Loader, names: list[tuple[str, str]], way: str) -> None:
     [error] = loaded("".join(job_that_was(*name) for name in names)).errors
 
     assert (error.line, error.message) == (3, f"these ids cannot change places at once: {way}")
     assert error.hint.startswith("Give one of them a third id first")
 
 
-def test_each_change_of_places_is_told_and_a_name_that_is_handed_on_is_none(loaded: Loader) -> None:
+def test_every_swap_is_reported_and_a_chain_of_renames_is_accepted(loaded: Loader) -> None:
     swaps = job_that_was("a", "b") + job_that_was("b", "a") + job_that_was("x", "y") + job_that_was("y", "x")
 
     assert len(loaded(swaps).errors) == 2
@@ -432,7 +430,7 @@ def test_a_job_needs_a_usable_id(loaded: Loader, text: str, message: str) -> Non
         ('overlap = "allow"\nschedule = "@daily"', 4, "max_concurrent is 1"),
     ],
 )
-def test_what_is_doubtful_is_a_warning(loaded: Loader, text: str, line: int, part: str) -> None:
+def test_a_questionable_job_is_a_warning(loaded: Loader, text: str, line: int, part: str) -> None:
     result = loaded(f'[[jobs]]\nid = "a"\ncommand = "x"\n{text}')
 
     assert result.configuration is not None
@@ -451,7 +449,7 @@ def test_variables_in_the_command_of_a_request_are_a_warning(loaded: Loader) -> 
     assert (warning.severity, warning.message) == ("warning", "variables are not replaced in command")
 
 
-def test_moments_of_toml_are_understood(good: Good) -> None:
+def test_toml_datetimes_are_read(good: Good) -> None:
     [spec] = good('[[jobs]]\nid = "a"\ncommand = "x"\nat = 2030-01-01T00:00:00Z').declared.schedules.values()
 
     assert spec.expr == str(int(datetime(2030, 1, 1, tzinfo=UTC).timestamp()) * 1_000)

@@ -1,4 +1,4 @@
-"""A configuration as a whole: every problem at once, and the files of others."""
+"""A whole configuration: all problems are reported together, and example files load."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.config import STARTER, Place, Problem, Severity, load
-from foliot.config.document import words
+from foliot.config.document import key_text
 from foliot.domain.deploy.deployment import Declared
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
@@ -31,7 +31,7 @@ from tests.config.conftest import Good, Loader
 from tests.config.toml_writer import TomlWriter
 
 
-def test_every_problem_is_said_at_once_with_file_line_and_hint(loaded: Loader, tmp_path: Path) -> None:
+def test_all_problems_are_reported_with_file_line_and_hint(loaded: Loader, tmp_path: Path) -> None:
     result = loaded(
         """\
 [servr]
@@ -72,14 +72,14 @@ every = 9
     ]
 
 
-def test_errors_and_warnings_are_kept_apart(loaded: Loader) -> None:
+def test_errors_and_warnings_are_separate(loaded: Loader) -> None:
     result = loaded('[github]\nrepo = "x"\n[[jobs]]\nid = 5')
 
     assert [problem.severity for problem in result.errors] == ["error", "error"]
     assert [problem.line for problem in result.warnings] == [1]
 
 
-def test_a_problem_reads_as_compilers_write_theirs() -> None:
+def test_a_problem_is_formatted_like_a_compiler_message() -> None:
     problem = Problem(
         Severity.ERROR, Place("foliot.toml", 3, "server.concurrency"), "must be text", "Put it in quotes."
     )
@@ -88,8 +88,8 @@ def test_a_problem_reads_as_compilers_write_theirs() -> None:
     assert str(problem._replace(place=Place("environment", 0), hint="")) == "environment: error: must be text"
 
 
-def test_a_key_that_a_terminal_would_obey_is_shown_harmlessly() -> None:
-    assert words(("jobs", 0, "\x1b[31m")) == "jobs[1].'\\x1b[31m'"
+def test_terminal_control_characters_in_a_key_are_escaped() -> None:
+    assert key_text(("jobs", 0, "\x1b[31m")) == "jobs[1].'\\x1b[31m'"
 
 
 @for_each(
@@ -112,13 +112,13 @@ def test_a_key_that_a_terminal_would_obey_is_shown_harmlessly() -> None:
         ('[server]\nname = "a\\u0000b"', "must not contain the character NUL"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(loaded: Loader, text: str, message: str) -> None:
+def test_an_invalid_structure_is_refused(loaded: Loader, text: str, message: str) -> None:
     [error] = loaded(text).errors
 
     assert error.message == message
 
 
-# -- the examples of the RFC, and kinds and sections that are still to come
+# -- the examples of the RFC, and kinds and sections of later versions
 
 RFC = """
 [[jobs]]
@@ -164,7 +164,7 @@ SCANS = "".join(
 )
 
 
-def test_the_rfc_alone_loads_and_says_which_jobs_must_come_from_elsewhere(loaded: Loader) -> None:
+def test_the_rfc_example_loads_with_warnings_for_missing_jobs(loaded: Loader) -> None:
     result = loaded(RFC)
 
     assert result.errors == ()
@@ -173,7 +173,7 @@ def test_the_rfc_alone_loads_and_says_which_jobs_must_come_from_elsewhere(loaded
 
 
 @pytest.mark.proves("R0-01", "R0-12", "R0-13", "R0-14", "R0-15", "R0-16", "R0-26")
-def test_the_examples_of_the_rfc_load_as_they_are(loaded: Loader) -> None:
+def test_the_examples_of_the_rfc_load_unchanged(loaded: Loader) -> None:
     result = loaded(RFC + SCANS)
 
     assert result.configuration is not None
@@ -186,14 +186,14 @@ def test_the_examples_of_the_rfc_load_as_they_are(loaded: Loader) -> None:
     assert list(result.configuration.declared.schedules) == ["daily-digest:default"]
 
 
-def test_what_is_wrong_in_a_kind_that_is_to_come_is_said_today(loaded: Loader) -> None:
+def test_problems_of_a_kind_of_a_later_version_are_reported(loaded: Loader) -> None:
     text = (RFC + SCANS).replace("30 14", "99 14").replace('"skip" ', '"jump" ').replace("run_on", "run_of")
 
     assert [error.line for error in loaded(text).errors] == [5, 10, 11, 31]
 
 
 @pytest.mark.parametrize("text", ["[[chains]]", "[github]\nrepo = 'x'", "[grimoire]"])
-def test_sections_that_are_to_come_are_a_warning(loaded: Loader, text: str) -> None:
+def test_sections_of_a_later_version_are_a_warning(loaded: Loader, text: str) -> None:
     result = loaded(text)
 
     assert result.configuration is not None
@@ -228,7 +228,7 @@ def test_every_line_of_the_starter_file_is_short() -> None:
     assert max(map(len, STARTER.splitlines())) <= 110
 
 
-# -- whatever is in it
+# -- random content
 
 SCHEMAS = (*SECTIONS.values(), JOB, SCHEDULE, DEFAULTS, WORKFLOW, STEP, EDGE, APPROVAL)
 NAMES = sorted({name for schema in SCHEMAS for name in schema.names})
@@ -253,7 +253,7 @@ FILES = st.fixed_dictionaries(
 
 
 @given(tree=FILES, data=st.data())
-def test_nothing_in_a_file_makes_loading_fail(
+def test_no_content_makes_loading_raise(
     tree: dict[str, object], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     writer = TomlWriter(lambda ways: data.draw(st.sampled_from(ways)))
@@ -300,7 +300,7 @@ GOOD_JOBS = st.tuples(st.fixed_dictionaries({}, optional=PARTS), RULES)
 
 
 @given(tables=st.lists(GOOD_JOBS, max_size=3), data=st.data())
-def test_what_loads_can_be_stored(
+def test_every_configuration_that_loads_can_be_stored(
     tables: list[tuple[dict[str, Any], dict[str, Any]]], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     jobs = [{"id": f"job-{number}", "command": "x", **part, **rule} for number, (part, rule) in enumerate(tables)]
@@ -319,7 +319,7 @@ def test_what_loads_can_be_stored(
 
 
 def check_storable(declared: Declared) -> None:
-    """What was found to be right is found to be right once more by whoever stores it."""
+    """The checks of the services accept every definition that loads."""
     for job_id, job in declared.jobs.items():
         check_name("job_id", job_id)
         job.check()
@@ -337,7 +337,7 @@ def check_storable(declared: Declared) -> None:
 
 
 def workflow_names(declared: Declared) -> set[JobId]:
-    """Of workflows and of the jobs behind their steps."""
+    """Return the names of workflows and of the jobs of their steps."""
     return {name for workflow_id, spec in declared.workflows.items() for name in jobs_of(workflow_id, 1, spec)}
 
 
@@ -369,7 +369,7 @@ def good_workflows(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(workflow=good_workflows(), data=st.data())
-def test_every_graph_can_be_written_in_every_way(
+def test_a_workflow_loads_the_same_in_every_toml_notation(
     workflow: dict[str, Any], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     gate = {"id": "gate", "kind": "workflow", "command": "x", "depends_on": ["flow"]}
@@ -388,7 +388,7 @@ def test_every_graph_can_be_written_in_every_way(
     assert {step.name: len(step.after) for step in spec.steps} == written
 
 
-def test_a_large_file_is_read_line_by_line_right(good: Good) -> None:
+def test_the_lines_of_a_large_file_are_correct(good: Good) -> None:
     jobs = "".join(f'[[jobs]]\nid = "job-{number}"\ncommand = "true"\nschedule = "@hourly"\n' for number in range(500))
 
     declared = good(jobs).declared

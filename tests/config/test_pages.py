@@ -1,4 +1,4 @@
-"""What the pages about gates and workflows show can be put into a file as it is."""
+"""The examples of the pages about gates and workflows load unchanged."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ EXAMPLE = re.compile(r"(?ms)^```toml(?P<info>[^\n]*)\n(?P<text>.*?)^```$")
 
 
 @pytest.mark.parametrize("page", ["run-after-other-jobs", "chain-steps-in-a-workflow"])
-def test_every_example_of_the_page_loads_beside_the_first(loaded: Loader, page: str) -> None:
+def test_every_example_of_the_page_loads_with_the_first_one(loaded: Loader, page: str) -> None:
     first, *others = [found["text"] for found in EXAMPLE.finditer((HOWTO / f"{page}.md").read_text())]
 
     for example in ("", *others):
@@ -21,7 +21,7 @@ def test_every_example_of_the_page_loads_beside_the_first(loaded: Loader, page: 
 
 
 @pytest.mark.proves("R4-52")
-def test_the_page_about_several_machines_needs_one_variable_to_leave_the_one(good: Good) -> None:
+def test_the_example_for_several_machines_needs_one_variable(good: Good) -> None:
     [example] = [found["text"] for found in EXAMPLE.finditer((HOWTO / "run-on-several-machines.md").read_text())]
 
     alone, together = good(example), good(example, DATABASE_URL="postgresql://foliot@db.example.com/foliot")

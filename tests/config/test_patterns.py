@@ -1,4 +1,4 @@
-"""What a pattern of an include names: what glob says, wherever directories can be listed."""
+"""Patterns of includes match what glob matches, if all directories can be listed."""
 
 import glob
 from pathlib import Path
@@ -36,24 +36,24 @@ def tree(tmp_path: Path) -> Path:
         "jobs.d/../*.toml", "link/*.toml", "jobs.d/.x/*.toml", "*.d/*",
     ],
 )  # fmt: skip
-def test_it_is_what_glob_finds(tree: Path, pattern: str) -> None:
+def test_a_pattern_matches_what_glob_matches(tree: Path, pattern: str) -> None:
     expected = sorted(set(glob.glob(pattern, root_dir=tree, recursive=True)))  # noqa: PTH207 - the one to compare with
 
     assert matches(pattern, tree) == expected
     assert matches(f"{tree}/{pattern}", Path("/")) == [f"{tree}/{name}" for name in expected]
 
 
-def test_all_below_a_directory_is_found_once_though_a_link_leads_back_up(tree: Path) -> None:
+def test_a_link_to_a_parent_directory_is_not_followed(tree: Path) -> None:
     (tree / "jobs.d/deep/up").symlink_to("..")
 
     assert matches("jobs.d/**/*.toml", tree) == ["jobs.d/c.toml", "jobs.d/deep/e.toml"]
 
 
-def test_whatever_is_below_a_directory(tree: Path) -> None:
+def test_two_stars_match_all_files_below_a_directory(tree: Path) -> None:
     assert matches("jobs.d/**", tree) == ["jobs.d/c.toml", "jobs.d/deep", "jobs.d/deep/e.toml", "jobs.d/deep/f.txt"]
 
 
-def test_a_directory_that_cannot_be_listed_is_told(tree: Path) -> None:
+def test_a_directory_that_cannot_be_listed_raises_an_error(tree: Path) -> None:
     (tree / "loop").symlink_to("loop")
 
     with pytest.raises(OSError, match="Too many levels of symbolic links"):

@@ -1,4 +1,4 @@
-"""Every key of a document has its line."""
+"""Every key of a document has its line number."""
 
 import tomllib
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ TREES = st.dictionaries(KEYS, VALUES | st.lists(st.dictionaries(KEYS, VALUES, ma
 
 
 @given(TREES, st.data())
-def test_every_key_stands_in_its_line(tree: dict[str, Any], data: st.DataObject) -> None:
+def test_every_key_has_its_line(tree: dict[str, Any], data: st.DataObject) -> None:
     writer = TomlWriter(lambda ways: data.draw(st.sampled_from(ways)))
     writer.document(tree)
     assert tomllib.loads(writer.text) == tree, "the writer writes what it is given"
@@ -80,13 +80,13 @@ HOME = "y"
         (("jobs", 1, "env", "HOME"), 17),
     ],
 )
-def test_tables_dotted_keys_and_long_strings_are_understood(path: KeyPath, line: int) -> None:
+def test_tables_dotted_keys_and_multiline_strings_have_their_lines(path: KeyPath, line: int) -> None:
     assert locate(DOCUMENT)[path] == line
 
 
-def test_windows_line_ends_count_as_lines() -> None:
+def test_windows_line_endings_are_counted() -> None:
     assert locate('a = """\r\nx\r\n"""\r\nb = 1\r\n')["b",] == 4
 
 
-def test_a_long_string_may_end_in_quotes() -> None:
+def test_a_multiline_string_may_end_in_quotes() -> None:
     assert locate('a = """x"""""\nb = 1\n')["b",] == 2

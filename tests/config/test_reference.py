@@ -1,4 +1,4 @@
-"""The reference page has every option with its type, default and meaning, and nothing else."""
+"""The reference page has every option with its type, default and meaning."""
 
 import re
 import tomllib
@@ -39,7 +39,7 @@ def rows(heading: str) -> Iterator[Row]:
 
 
 @for_each("heading", wanted())
-def test_every_table_of_the_page_is_that_of_the_options(heading: str) -> None:
+def test_every_table_of_the_page_is_generated_from_the_options(heading: str) -> None:
     assert wanted()[heading] in text_under(heading, PAGE), REMAKE
 
 
@@ -80,7 +80,7 @@ def test_the_page_lists_what_has_no_default_for_all() -> None:
     assert listed == not_in_defaults()
 
 
-# -- the defaults that it names
+# -- defaults
 
 
 def defaults(*headings: str) -> list[tuple[str, str]]:
@@ -88,14 +88,14 @@ def defaults(*headings: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("section", ["server", "storage", "queue", "retention", "outbound"])
-def test_saying_the_default_of_a_section_changes_nothing(good: Good, section: str) -> None:
-    said = good(f"[{section}]\n" + "".join(f"{key} = {value}\n" for key, value in defaults(f"`[{section}]`")))
+def test_writing_the_defaults_of_a_section_changes_nothing(good: Good, section: str) -> None:
+    defaults_text = good(f"[{section}]\n" + "".join(f"{key} = {value}\n" for key, value in defaults(f"`[{section}]`")))
 
-    assert said == good("# nothing\n")
+    assert defaults_text == good("# nothing\n")
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_saying_the_defaults_of_a_job_changes_nothing(good: Good, kind: str) -> None:
+def test_writing_the_defaults_of_a_job_changes_nothing(good: Good, kind: str) -> None:
     command = {"http": "https://x.example", "python": "a:b"}.get(kind, "x")
     job = f'[[jobs]]\nid = "a"\nkind = "{kind}"\ncommand = "{command}"\ncron = "@daily"\n'
     headings = ["`[[jobs]]`", "When it runs", "How its runs are handled", f"`{kind}`"]
@@ -103,39 +103,41 @@ def test_saying_the_defaults_of_a_job_changes_nothing(good: Good, kind: str) -> 
         headings.append("Processes: `shell`, `python`, `agent`")
     keys = [f"{key} = {value}" for key, value in defaults(*headings) if key != "kind"]
 
-    said, unsaid = good(job + "\n".join(keys)), good(job)
+    defaults_text, unsaid = good(job + "\n".join(keys)), good(job)
 
-    assert plain(said, kind) == plain(unsaid, kind)
+    assert plain(defaults_text, kind) == plain(unsaid, kind)
 
 
-def test_saying_the_defaults_of_a_gate_changes_nothing(good: Good) -> None:
+def test_writing_the_defaults_of_a_gate_changes_nothing(good: Good) -> None:
     jobs = '[[jobs]]\nid = "a"\ncommand = "x"\n[[jobs]]\nid = "b"\ncommand = "x"\ndepends_on = ["a"]\n'
 
-    assert good(jobs + said("Gates")).declared == good(jobs).declared
+    assert good(jobs + defaults_text("Gates")).declared == good(jobs).declared
 
 
-def test_saying_the_defaults_of_a_workflow_changes_nothing(good: Good) -> None:
+def test_writing_the_defaults_of_a_workflow_changes_nothing(good: Good) -> None:
     workflow = '[[workflows]]\nid = "w"\ncron = "@daily"\n'
     first = '[[workflows.steps]]\nname = "a"\ncommand = "x"\n'
     second = '[[workflows.steps]]\nname = "b"\ncommand = "x"\nafter = [{ step = "a" }]\n'
     asking = '[[workflows.steps]]\nname = "c"\napprove = {}\n'
-    step = said("`[[workflows.steps]]`", "How its runs are handled").replace("max_concurrent = 1", "max_concurrent = 0")
+    step = defaults_text("`[[workflows.steps]]`", "How its runs are handled").replace(
+        "max_concurrent = 1", "max_concurrent = 0"
+    )
     step = step.replace("trigger_rule", "# not without after: trigger_rule")
-    edge = said("`after`").strip()
+    edge = defaults_text("`after`").strip()
 
     spoken = good(
         workflow
-        + said("`[[workflows]]`", "When it runs")
+        + defaults_text("`[[workflows]]`", "When it runs")
         + first
         + step
         + second.replace('"a" }', f'"a", {edge} }}')
-        + asking.replace("{}", "{ " + said("`approve`").strip().replace("\n", ", ") + " }")
+        + asking.replace("{}", "{ " + defaults_text("`approve`").strip().replace("\n", ", ") + " }")
     )
 
     assert spoken.declared == good(workflow + first + second + asking).declared
 
 
-def said(*headings: str) -> str:
+def defaults_text(*headings: str) -> str:
     return "".join(f"{key} = {value}\n" for key, value in defaults(*headings))
 
 
@@ -145,7 +147,7 @@ def plain(configuration: Configuration, kind: str) -> object:
     return fields, read_spec(KINDS[kind], job.spec), configuration.declared.schedules
 
 
-# -- its examples
+# -- examples
 
 
 def test_every_example_of_the_page_loads_without_a_problem(loaded: Loader) -> None:

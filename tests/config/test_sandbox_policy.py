@@ -1,4 +1,4 @@
-"""[server] allow_users and allow_modules: checked where the job stands."""
+"""[server] allow_users and allow_modules are checked for each job."""
 
 import pytest
 
@@ -17,7 +17,9 @@ LISTS = '[server]\nallow_users = ["backup"]\nallow_modules = ["shop"]\n'
         ('kind = "python"\ncommand = "os:system"', 7, "jobs may not call module 'os'"),
     ],
 )
-def test_a_job_that_wants_more_is_refused_where_it_says_so(loaded: Loader, job: str, line: int, message: str) -> None:
+def test_a_job_with_a_forbidden_user_or_module_is_refused_with_its_line(
+    loaded: Loader, job: str, line: int, message: str
+) -> None:
     [error] = loaded(f'{LISTS}[[jobs]]\nid = "a"\n{job}').errors
 
     assert (error.line, error.message) == (line, message)
@@ -25,7 +27,7 @@ def test_a_job_that_wants_more_is_refused_where_it_says_so(loaded: Loader, job: 
 
 
 @pytest.mark.proves("Z44", "Z56")
-def test_a_step_that_wants_more_is_refused_as_well(loaded: Loader) -> None:
+def test_a_step_with_a_forbidden_module_is_refused(loaded: Loader) -> None:
     [error] = loaded(
         f'{LISTS}[[workflows]]\nid = "etl"\n[[workflows.steps]]\nname = "a"\nkind = "python"\ncall = "os:system"'
     ).errors
@@ -34,12 +36,12 @@ def test_a_step_that_wants_more_is_refused_as_well(loaded: Loader) -> None:
 
 
 @pytest.mark.parametrize("job", ['command = "x"\nuser = "backup"', 'kind = "python"\ncall = "shop.tasks:sell"'])
-def test_what_is_on_the_lists_loads(loaded: Loader, job: str) -> None:
+def test_allowed_users_and_modules_load(loaded: Loader, job: str) -> None:
     assert loaded(f'{LISTS}[[jobs]]\nid = "a"\n{job}').errors == ()
 
 
 @pytest.mark.parametrize("name", ["shop:sell", "", "../shop", "shop.", "a b"])
-def test_what_cannot_be_a_module_is_refused(loaded: Loader, name: str) -> None:
+def test_an_invalid_module_name_is_refused(loaded: Loader, name: str) -> None:
     [error] = loaded(f'[server]\nallow_modules = ["{name}"]\n').errors
 
     assert error.message == f"{name!a} is not the name of a module"

@@ -1,4 +1,4 @@
-"""When jobs run: inline, and in [[jobs.schedules]]."""
+"""Schedules of jobs: inline, and in [[jobs.schedules]]."""
 
 from typing import Any
 
@@ -110,15 +110,13 @@ def test_a_job_may_have_several_schedules(good: Good) -> None:
         ),
     ],
 )
-def test_a_schedule_that_cannot_be_kept_is_refused_where_it_stands(
-    loaded: Loader, text: str, line: int, message: str
-) -> None:
+def test_an_invalid_schedule_is_refused_with_its_line(loaded: Loader, text: str, line: int, message: str) -> None:
     [error] = loaded(JOB + text).errors
 
     assert (error.line, error.message[: len(message)]) == (line, message)
 
 
-def test_what_is_wrong_with_a_schedule_is_said_all_at_once(loaded: Loader) -> None:
+def test_all_problems_of_a_schedule_are_reported_together(loaded: Loader) -> None:
     errors = loaded(JOB + 'schedule = "x"\ntimezone = "y"\njitter_ms = -1\noverlap = "z"\ndst = 3').errors
 
     assert [error.line for error in errors] == [4, 5, 6, 7, 8]
@@ -131,13 +129,13 @@ def test_two_schedules_of_a_job_need_two_names(loaded: Loader) -> None:
     assert "foliot.toml:4" in error.hint
 
 
-def test_pausing_is_no_key(loaded: Loader) -> None:
+def test_paused_is_not_an_option(loaded: Loader) -> None:
     [error] = loaded(JOB + "every = 60\npaused = true").errors
 
     assert error.hint == "Pausing is not part of a definition. Use: foliot pause, foliot resume."
 
 
-# -- what is right and doubtful
+# -- warnings
 
 
 @pytest.mark.parametrize(
@@ -147,7 +145,7 @@ def test_pausing_is_no_key(loaded: Loader) -> None:
         ('catchup = "all"\nschedule = "@daily"', 4, "skipped while one of them runs"),
     ],
 )
-def test_what_is_doubtful_is_a_warning(loaded: Loader, text: str, line: int, part: str) -> None:
+def test_a_questionable_schedule_is_a_warning(loaded: Loader, text: str, line: int, part: str) -> None:
     result = loaded(JOB + text)
 
     assert result.configuration is not None
@@ -159,7 +157,7 @@ def test_what_is_doubtful_is_a_warning(loaded: Loader, text: str, line: int, par
 @pytest.mark.parametrize(
     "text", ["at = 2025-01-01T00:00:00Z", "every = 60\nend_at = 2025-01-01T00:00:00Z", 'schedule = "0 0 0 1 1 * 2024"']
 )
-def test_a_schedule_whose_time_is_over_does_not_spoil_the_file(loaded: Loader, text: str) -> None:
+def test_a_schedule_in_the_past_is_not_an_error(loaded: Loader, text: str) -> None:
     result = loaded(JOB + text)
 
     assert result.configuration is not None
@@ -168,7 +166,7 @@ def test_a_schedule_whose_time_is_over_does_not_spoil_the_file(loaded: Loader, t
     assert "will not fire any more" in result.warnings[0].message
 
 
-def test_spans_are_seconds_or_words(good: Good) -> None:
+def test_durations_are_seconds_or_text(good: Good) -> None:
     def age(text: str) -> Any:
         [spec] = good(f"{JOB}every = 60\ncatchup_max_age_sec = {text}").declared.schedules.values()
         return spec.catchup_max_age
@@ -189,7 +187,7 @@ def test_spans_are_seconds_or_words(good: Good) -> None:
     ("length", "table", "name", "line"),
     [(193, "", "default", 4), (200, "", "default", 4), (196, '[[jobs.schedules]]\nname = "four"\n', "four", 5)],
 )
-def test_an_id_that_leaves_no_room_for_the_name_of_a_schedule_is_told_of_as_such(
+def test_an_id_too_long_for_schedule_names_is_reported(
     loaded: Loader, length: int, table: str, name: str, line: int
 ) -> None:
     job = JOB.replace('"a"', f'"{"j" * length}"')
@@ -201,7 +199,7 @@ def test_an_id_that_leaves_no_room_for_the_name_of_a_schedule_is_told_of_as_such
     assert (error.line, "shorter id" in error.hint) == (line, True)
 
 
-def test_an_id_may_be_as_long_as_that_leaves_it(good: Good) -> None:
+def test_the_longest_possible_id_is_accepted(good: Good) -> None:
     [schedule_id] = good(JOB.replace('"a"', f'"{"j" * 192}"') + 'schedule = "@daily"').declared.schedules
 
     assert len(schedule_id) == 200

@@ -1,4 +1,4 @@
-"""[server] [storage] [queue] [retention] [outbound], and the environment over them."""
+"""[server] [storage] [queue] [retention] [outbound], and environment variables that override them."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from foliot.wiring import STORAGES
 from tests.config.conftest import Good, Loader
 
 
-def test_without_a_file_the_defaults_hold() -> None:
+def test_without_a_file_the_defaults_apply() -> None:
     assert load(None, {}, START).configuration == Configuration()
 
 
@@ -41,7 +41,7 @@ def test_the_settings_of_the_scheduler_have_the_defaults_of_its_specification() 
 
 
 @pytest.mark.proves("R4-60")
-def test_the_settings_of_the_scheduler_can_be_given(good: Good) -> None:
+def test_settings_of_the_scheduler_are_read(good: Good) -> None:
     server = good("[server]\ntick_ms = 250\nlookahead_ms = 5000\nmax_catchup_per_tick = 7\nmisfire_grace = 9").server
 
     assert (server.scheduler.tick, server.scheduler.lookahead, server.scheduler.max_catchup_per_tick) == (250, 5_000, 7)
@@ -49,7 +49,7 @@ def test_the_settings_of_the_scheduler_can_be_given(good: Good) -> None:
 
 
 @pytest.mark.proves("R4-60")
-def test_the_seeds_names_work_as_variables(good: Good) -> None:
+def test_the_seeds_variable_names_are_accepted(good: Good) -> None:
     names = {"FOLIOT_TICK_MS": "200", "FOLIOT_LOOKAHEAD_MS": "300", "FOLIOT_MAX_CATCHUP_PER_TICK": "4"}
 
     scheduler = good("[server]\ntick_ms = 250", **names).server.scheduler
@@ -58,7 +58,7 @@ def test_the_seeds_names_work_as_variables(good: Good) -> None:
 
 
 @pytest.mark.proves("R4-60")
-def test_the_seeds_defaults_of_schedules_work_in_the_file_and_as_variables(good: Good) -> None:
+def test_the_seeds_schedule_defaults_are_accepted_in_file_and_variables(good: Good) -> None:
     text = """
         [server]
         default_overlap_policy = "queue"
@@ -77,7 +77,7 @@ def test_the_seeds_defaults_of_schedules_work_in_the_file_and_as_variables(good:
     assert (other.overlap, other.catchup) == ("queue", "once")
 
 
-def test_a_server_says_how_it_behaves(good: Good) -> None:
+def test_settings_of_the_server_are_read(good: Good) -> None:
     server = good("""
         [server]
         name = "box"
@@ -101,7 +101,7 @@ def test_a_server_says_how_it_behaves(good: Good) -> None:
 
 
 @pytest.mark.parametrize("key", ["host = '0.0.0.0'", "port = 80", "admin_token = 'x'"])
-def test_what_the_http_server_will_need_is_kept_with_a_warning(loaded: Loader, key: str) -> None:
+def test_settings_of_the_http_server_are_a_warning(loaded: Loader, key: str) -> None:
     result = loaded(f"[server]\n{key}")
 
     assert result.configuration is not None
@@ -130,13 +130,13 @@ def test_a_database_may_be_named_in_several_ways(good: Good, tmp_path: Path, sec
     assert good(f"[storage]\n{section}").storage == f"sqlite:///{path.format(here=tmp_path)}"
 
 
-def test_a_server_database_is_taken_as_it_is(good: Good) -> None:
+def test_the_url_of_a_database_server_is_unchanged(good: Good) -> None:
     url = "postgresql://me:secret@host/db?sslmode=require"
 
     assert good(f'[storage]\nurl = "{url}"').storage == url
 
 
-def test_the_environment_names_another_database(good: Good, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_variable_overrides_the_database(good: Good, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     text = '[storage]\nurl = "sqlite:///x.db"'
@@ -147,14 +147,14 @@ def test_the_environment_names_another_database(good: Good, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("url", ["mysql://me:secret@host/x", "secret", "sqlite://secret/x", "sqlite:///"])
-def test_a_database_that_cannot_be_is_refused_and_not_shown(loaded: Loader, url: str) -> None:
+def test_an_invalid_database_url_is_refused_and_not_shown(loaded: Loader, url: str) -> None:
     [error] = loaded(f'[storage]\nurl = "{url}"').errors
 
     assert error.line == 2
     assert "secret" not in str(error)
 
 
-def test_a_database_is_named_once(loaded: Loader) -> None:
+def test_url_and_path_of_a_database_are_mutually_exclusive(loaded: Loader) -> None:
     [error] = loaded('[storage]\nurl = "sqlite:///x.db"\ndb_path = "y.db"').errors
 
     assert (error.line, error.message) == (3, "url and db_path both say where the database is")
@@ -169,7 +169,7 @@ def test_the_queue_is_the_database(loaded: Loader) -> None:
     assert len(loaded('[queue]\nurl = "carrier pigeon"').errors) == 1
 
 
-def test_ages_are_spans_or_never(good: Good) -> None:
+def test_ages_are_durations_or_never(good: Good) -> None:
     retention = good("""
         [retention]
         runs = "10d"
@@ -200,7 +200,7 @@ def test_private_addresses_can_be_allowed(good: Good) -> None:
     assert (outbound.block_private, outbound.allow) == (True, ("10.0.0.0/8", "intranet.example"))
 
 
-def test_an_address_that_is_none_is_refused(loaded: Loader) -> None:
+def test_an_invalid_address_is_refused(loaded: Loader) -> None:
     [error] = loaded('[outbound]\nallow = ["10.0.0.0/99"]').errors
 
     assert error.line == 2
@@ -221,20 +221,20 @@ def test_an_address_that_is_none_is_refused(loaded: Loader) -> None:
         ("FOLIOT_SERVER_LABEL", "box", "name", "box"),
     ],
 )
-def test_a_variable_stands_over_the_file(good: Good, variable: str, text: str, field: str, value: object) -> None:
+def test_a_variable_overrides_the_file(good: Good, variable: str, text: str, field: str, value: object) -> None:
     server = good('[server]\nconcurrency = 1\nwatch = false\nqueues = ["c"]\nlease = 5', **{variable: text}).server
 
     assert getattr(server, field) == value
 
 
-def test_a_variable_that_is_wrong_is_named(loaded: Loader) -> None:
+def test_an_invalid_variable_is_reported_by_name(loaded: Loader) -> None:
     [error] = loaded("", FOLIOT_SERVER_CONCURRENCY="many").errors
 
     assert (error.file, error.key) == ("environment", "FOLIOT_SERVER_CONCURRENCY")
     assert error.message == "'many' is not a whole number"
 
 
-def test_a_variable_that_no_key_has_is_a_warning(loaded: Loader) -> None:
+def test_a_variable_without_an_option_is_a_warning(loaded: Loader) -> None:
     [warning] = loaded("", FOLIOT_SERVER_CONCURENCY="1", FOLIOT_RUN_ID="x", FOLIOT_CONFIG="y").problems
 
     assert (warning.key, warning.hint) == ("FOLIOT_SERVER_CONCURENCY", 'Did you mean "concurrency"?')

@@ -1,4 +1,4 @@
-"""A workflow as a JSON document: the words of the file, told of by JSON path, and readable back."""
+"""A workflow as a JSON document has the options of the file, reports problems by JSON path, and is read back."""
 
 import json
 import tomllib
@@ -32,7 +32,7 @@ def written(found: WorkflowDocument) -> Document:
 
 
 def problems(**keys: Any) -> list[tuple[str, str]]:
-    """What is wrong with a workflow that says this."""
+    """Return the problems of a workflow with these keys."""
     with pytest.raises(InvalidDocument) as caught:
         read({"id": "etl", "steps": [{"name": "a", "command": "x"}], **keys})
     return [(problem.key, problem.message) for problem in caught.value.problems]
@@ -47,7 +47,7 @@ def owned(spec: WorkflowSpec, source: str) -> WorkflowSpec:
 
 
 @pytest.mark.proves("R2-25", "R4-32")
-def test_a_document_says_what_the_same_words_in_a_file_say(good: Good) -> None:
+def test_a_document_means_the_same_as_a_file(good: Good) -> None:
     text = """
         id = "etl"
         params = { day = 1 }
@@ -78,7 +78,7 @@ def test_a_document_says_what_the_same_words_in_a_file_say(good: Good) -> None:
 
 @given(documents())
 @settings(deadline=None)
-def test_whatever_is_written_is_read_back(document: Document) -> None:
+def test_every_written_document_is_read_back(document: Document) -> None:
     found = read(document)
     stored = msgspec.json.decode(msgspec.json.encode(found.spec), type=WorkflowSpec)
 
@@ -90,7 +90,7 @@ def test_whatever_is_written_is_read_back(document: Document) -> None:
 
 
 @pytest.mark.parametrize("wanted", [None, 0, False, "", [], {}])
-def test_what_an_edge_compares_with_is_written_though_it_be_nothing(wanted: object) -> None:
+def test_an_edge_that_compares_with_null_or_empty_is_written(wanted: object) -> None:
     steps = [{"name": "a", "command": "x"}, {"name": "b", "command": "x", "after": [{"step": "a", "equals": wanted}]}]
 
     found = read({"id": "etl", "steps": steps})
@@ -108,10 +108,10 @@ def test_variables_of_the_server_are_plain_text(monkeypatch: pytest.MonkeyPatch)
     assert found.spec.steps[0].definition.spec == {"url": "https://x.example/${TOKEN}/$${x}"}
 
 
-# -- everything that is wrong, at once, by path
+# -- all problems together, by path
 
 
-def test_two_triggers_of_one_name_are_both_shown() -> None:
+def test_two_triggers_with_one_name_are_refused_with_both_paths() -> None:
     trigger = {"type": "schedule_based", "name": "b", "cron_expr": "@daily"}
 
     with pytest.raises(InvalidDocument, match=r"\$\.triggers\[1\]: .* The first one is at \$\.triggers\[0\]\."):
@@ -119,7 +119,7 @@ def test_two_triggers_of_one_name_are_both_shown() -> None:
 
 
 @pytest.mark.proves("R2-31", "R2-33", "R4-33")
-def test_every_problem_is_told_at_once_by_its_path() -> None:
+def test_all_problems_are_reported_by_path() -> None:
     found = problems(
         description=5,
         triggers=[
@@ -153,7 +153,7 @@ def test_every_problem_is_told_at_once_by_its_path() -> None:
     ]
 
 
-def test_the_near_match_is_offered() -> None:
+def test_a_similar_name_is_suggested() -> None:
     with pytest.raises(InvalidDocument) as caught:
         read({"id": "etl", "steps": [{"name": "a", "job": "reprot"}]})
 
@@ -184,7 +184,7 @@ def test_the_near_match_is_offered() -> None:
         ),
     ],
 )
-def test_what_cannot_be_deployed_is_refused(keys: Document, path: str, message: str) -> None:
+def test_an_invalid_workflow_is_refused(keys: Document, path: str, message: str) -> None:
     assert (path, message) in problems(**keys)
 
 
@@ -201,12 +201,12 @@ def test_what_cannot_be_deployed_is_refused(keys: Document, path: str, message: 
         ('{"id": "' + "é" * (8 << 20) + '"}', "the document has more than 16777216 bytes"),
     ],
 )
-def test_what_is_no_document_is_refused(document: Any, message: str) -> None:
+def test_an_invalid_document_is_refused(document: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         read(document)
 
 
-def test_a_trigger_that_somebody_else_handles_is_a_warning() -> None:
+def test_a_trigger_of_another_type_is_a_warning() -> None:
     step = {"name": "a", "command": "x"}
 
     found = read({"id": "etl", "triggers": [{"type": "webhook", "path": "/x"}], "steps": [step]})
@@ -215,10 +215,10 @@ def test_a_trigger_that_somebody_else_handles_is_a_warning() -> None:
     assert found.warnings[0].startswith("$.triggers[0]: a trigger of type 'webhook' starts nothing here")
 
 
-# -- what is needed around it
+# -- jobs and paths
 
 
-def test_the_jobs_that_matter_are_told_before_it_is_read() -> None:
+def test_job_names_of_a_document_are_found_before_reading() -> None:
     steps = [
         {"name": "a", "job": "report", "depends_on": "x"},
         {"name": "b", "command": "x", "depends_on": ["y", 5]},
@@ -237,10 +237,10 @@ def test_a_path_is_written_as_json_path(path: tuple[str | int, ...], text: str) 
     assert json_path(path) == text
 
 
-# -- what cannot be written, and what is not for everybody
+# -- values that cannot be written, and secrets
 
 
-def test_a_function_has_no_place_in_a_document() -> None:
+def test_a_python_function_cannot_be_written_to_a_document() -> None:
     flow = Workflow("etl", retries=3)
     flow.step("a", lambda: None)
 
@@ -255,7 +255,7 @@ def test_a_function_has_no_place_in_a_document() -> None:
     assert caught.value.hint.startswith("Change it where it is defined.")
 
 
-def test_secrets_are_hidden_and_what_is_hidden_cannot_be_deployed() -> None:
+def test_secrets_are_masked_and_a_masked_document_cannot_be_deployed() -> None:
     step = {"name": "a", "kind": "http", "url": "https://me:pw@x.example", "headers": {"A": "b"}}
     document = written(read({"id": "etl", "params": {"token": "t", "day": 1}, "steps": [step]}))
 
@@ -269,12 +269,12 @@ def test_secrets_are_hidden_and_what_is_hidden_cannot_be_deployed() -> None:
 
 
 @pytest.mark.parametrize("number", [10**400, 1 << 20_000], ids=["400 digits", "unprintable"])
-def test_a_mapping_with_a_number_that_json_cannot_hold_is_refused(number: int) -> None:
+def test_a_number_that_json_cannot_represent_is_refused(number: int) -> None:
     with pytest.raises(InvalidInput):
         read({"id": "etl", "timeout_sec": number, "steps": [{"name": "a", "command": "x"}]})
 
 
-def test_a_text_with_a_number_out_of_all_bounds_names_its_path() -> None:
+def test_a_number_out_of_range_in_json_text_is_reported_by_path() -> None:
     text = f'{{"id": "etl", "timeout_sec": {"9" * 400}, "steps": [{{"name": "a", "command": "x"}}]}}'
 
     with pytest.raises(InvalidInput) as caught:
@@ -296,7 +296,7 @@ LONG = "x" * 100_000
     ],
     ids=["key", "keys of a step", "names of steps", "names of parameters"],
 )
-def test_what_is_long_is_told_in_part(document: Document) -> None:
+def test_long_values_are_shortened_in_messages(document: Document) -> None:
     with pytest.raises(InvalidDocument) as caught:
         read(document)
 

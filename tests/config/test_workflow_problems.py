@@ -1,4 +1,4 @@
-"""[[workflows]] with which something is wrong, or doubtful."""
+"""Errors and warnings in [[workflows]]."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.config.conftest import Loader
 from tests.config.workflow_texts import HEAD, step
 
 
-def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
+def test_a_job_and_a_workflow_cannot_have_the_same_former_id(loaded: Loader) -> None:
     job = '[[jobs]]\nid = "report"\nrenamed_from = "load"\ncommand = "x"\n'
 
     [error] = loaded(job + HEAD + 'renamed_from = "load"\n' + step("a")).errors
@@ -35,6 +35,17 @@ def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
             step("a", 'command = "x"\nafter = "b"') + step("b", 'command = "x"\nafter = "a"'),
             1,
             "the steps form a cycle: ",
+        ),
+        (step("a", 'command = "x"\nrecovers = true'), 3, 'step "a" has recovers and follows no step by failure'),
+        (
+            step("a") + step("b", 'command = "x"\nafter = "a"\nrecovers = true'),
+            6,
+            'step "b" has recovers and follows no step by failure',
+        ),
+        (
+            step("a") + step("z", 'command = "x"\nfinal = true\nrecovers = true'),
+            6,
+            'final step "z" cannot have recovers',
         ),
         (step("a b"), 3, "step \"a b\": step 'a b' is not a usable name"),
         ('[[workflows.steps]]\ncommand = "x"', 3, "the step has no name"),
@@ -78,15 +89,13 @@ def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
         (step("x" * 198), 3, f'step "{"x" * 64}": \'etl.xxx'),
     ],
 )
-def test_a_workflow_that_cannot_be_walked_through_is_refused(
-    loaded: Loader, text: str, line: int, message: str
-) -> None:
+def test_an_invalid_workflow_is_refused_with_its_line(loaded: Loader, text: str, line: int, message: str) -> None:
     [error] = loaded(HEAD + text).errors
 
     assert (error.line, error.message[: len(message)]) == (line, message)
 
 
-def test_a_step_gives_a_job_of_the_file_anew_only_what_is_data(loaded: Loader) -> None:
+def test_a_step_may_override_only_data_of_its_job(loaded: Loader) -> None:
     job = '[[jobs]]\nid = "report"\nkind = "http"\nurl = "https://x.example"\n'
     keys = 'job = "report"\nurl = "https://y.example"\ntimeout_sec = 5\nheaders = { "A b" = "x" }\napprove = true'
 
@@ -112,14 +121,14 @@ def test_a_step_gives_a_job_of_the_file_anew_only_what_is_data(loaded: Loader) -
         (step("a", 'comand = "x"\ncommand = "y"'), 'Did you mean "command"?'),
     ],
 )
-def test_the_near_match_is_offered(loaded: Loader, text: str, hint: str) -> None:
+def test_a_similar_name_is_suggested(loaded: Loader, text: str, hint: str) -> None:
     [error] = loaded('[[jobs]]\nid = "report"\ncommand = "x"\n' + HEAD + text).errors
 
     assert error.hint == hint
 
 
 @pytest.mark.proves("D1", "R2-31")
-def test_everything_that_is_wrong_is_said_at_once(loaded: Loader) -> None:
+def test_all_problems_of_a_workflow_are_reported_together(loaded: Loader) -> None:
     errors = loaded(
         HEAD
         + 'timeout_sec = -1\npriority = "high"\n'  # 3, 4
@@ -153,13 +162,13 @@ def test_everything_that_is_wrong_is_said_at_once(loaded: Loader) -> None:
         ('[[workflows]]\nid = "a/b"\n' + step("a"), 2, "id 'a/b' is not a usable name"),
     ],
 )
-def test_jobs_workflows_and_steps_share_one_space_of_names(loaded: Loader, text: str, line: int, message: str) -> None:
+def test_jobs_workflows_and_steps_share_one_namespace(loaded: Loader, text: str, line: int, message: str) -> None:
     [error] = loaded(text).errors
 
     assert (error.line, error.message) == (line, message)
 
 
-def test_workflows_are_a_list_of_tables(loaded: Loader) -> None:
+def test_workflows_must_be_a_list_of_tables(loaded: Loader) -> None:
     [error] = loaded('[workflows]\nid = "etl"').errors
 
     assert (error.message, error.hint) == ("workflows must be a list of tables", "Write [[workflows]].")
@@ -173,7 +182,7 @@ def test_workflows_are_a_list_of_tables(loaded: Loader) -> None:
         (step("a", 'command = "x"\nlabels = ["gpu"]'), 6, "arrives with a later version"),
     ],
 )
-def test_what_is_doubtful_is_a_warning(loaded: Loader, text: str, line: int, part: str) -> None:
+def test_a_questionable_workflow_is_a_warning(loaded: Loader, text: str, line: int, part: str) -> None:
     result = loaded(HEAD + text)
 
     assert result.configuration is not None

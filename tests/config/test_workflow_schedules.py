@@ -1,4 +1,4 @@
-"""[[workflows.schedules]] and triggers: when a workflow of a file runs."""
+"""[[workflows.schedules]] and triggers of a workflow."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def test_a_workflow_owns_its_schedules(good: Good) -> None:
 
 
 @pytest.mark.proves("R4-32")
-def test_a_trigger_that_is_schedule_based_is_a_schedule(good: Good) -> None:
+def test_a_trigger_of_type_schedule_is_a_schedule(good: Good) -> None:
     plain = """
         [[workflows]]
         id = "etl"
@@ -64,7 +64,7 @@ def test_a_trigger_that_is_schedule_based_is_a_schedule(good: Good) -> None:
     }
 
 
-def test_a_trigger_of_another_type_is_only_told_of(loaded: Loader) -> None:
+def test_a_trigger_of_another_type_is_a_warning(loaded: Loader) -> None:
     text = HEAD + '[[workflows.triggers]]\ntype = "event"\nevent = { name = "push" }\n' + step("a")
 
     result = loaded(text)
@@ -92,7 +92,7 @@ def test_a_trigger_of_another_type_is_only_told_of(loaded: Loader) -> None:
         ),
     ],
 )
-def test_a_trigger_that_cannot_be_kept_is_refused(loaded: Loader, keys: str, line: int, message: str) -> None:
+def test_an_invalid_trigger_is_refused_with_its_line(loaded: Loader, keys: str, line: int, message: str) -> None:
     errors = loaded(f"{HEAD}{keys}\n{step('a')}").errors
 
     assert (errors[0].line, errors[0].message[: len(message)]) == (line, message)
@@ -108,7 +108,9 @@ def test_a_trigger_that_cannot_be_kept_is_refused(loaded: Loader, keys: str, lin
         ("[[workflows.schedules]]\nevery = 90\npayload = 5", 3, 'schedule "etl:default": parameters must be an object'),
     ],
 )
-def test_a_schedule_that_cannot_be_kept_is_refused(loaded: Loader, keys: str, line: int, message: str) -> None:
+def test_an_invalid_workflow_schedule_is_refused_with_its_line(
+    loaded: Loader, keys: str, line: int, message: str
+) -> None:
     [error] = loaded(f"{HEAD}{keys}\n{step('a')}").errors
 
     assert (error.line, error.message[: len(message)]) == (line, message)

@@ -1,4 +1,4 @@
-"""[[workflows.steps]]: what a file can say about steps."""
+"""[[workflows.steps]]: options of steps."""
 
 import pytest
 
@@ -53,16 +53,23 @@ def test_a_step_follows_others_under_conditions(good: Good, keys: str, edges: li
 
 
 @pytest.mark.parametrize(("rule", "conditions"), TRIGGER_RULES.items())
-def test_trigger_rules_that_translate_are_understood(good: Good, rule: str, conditions: frozenset[Condition]) -> None:
+def test_trigger_rules_are_translated_to_conditions(good: Good, rule: str, conditions: frozenset[Condition]) -> None:
     text = HEAD + step("a") + step("b", f'command = "x"\nafter = "a"\ntrigger_rule = "{rule}"')
 
     assert steps_of(good(text))["b"].after == (Edge(parent="a", when=conditions),)
 
 
+@for_each("when", ["failure", "complete", "all_done"])
+def test_a_step_may_recover_a_failure(good: Good, when: str) -> None:
+    keys = f'command = "x"\nafter = {{ step = "a", when = "{when}" }}\nrecovers = true'
+
+    assert [one.recovers for one in steps_of(good(HEAD + step("a") + step("b", keys))).values()] == [False, True]
+
+
 # -- what a step does
 
 
-def test_a_step_says_what_a_job_of_its_kind_says(good: Good) -> None:
+def test_a_step_has_the_options_of_its_kind(good: Good) -> None:
     keys = """
         kind = "http"
         url = "https://x.example"
@@ -83,7 +90,7 @@ def test_a_step_says_what_a_job_of_its_kind_says(good: Good) -> None:
     assert one.overlap is StepOverlap.SKIP
 
 
-def test_templates_are_left_as_they_are_and_variables_are_replaced(good: Good) -> None:
+def test_templates_are_kept_and_variables_are_replaced(good: Good) -> None:
     text = (
         HEAD
         + "params = { day = 1 }\n"
@@ -122,20 +129,20 @@ def test_a_step_can_be_a_job_of_the_file(good: Good) -> None:
         ("{ timeout_sec = 0 }", Approval()),
     ],
 )
-def test_a_step_can_ask_a_person(good: Good, value: str, approval: Approval) -> None:
+def test_a_step_can_require_approval(good: Good, value: str, approval: Approval) -> None:
     one = steps_of(good(HEAD + step("ask", f"approve = {value}")))["ask"]
 
     assert (one.approval, one.definition) == (approval, None)
 
 
-def test_a_step_that_asks_nobody_is_a_job(good: Good) -> None:
+def test_approve_false_makes_a_job(good: Good) -> None:
     assert steps_of(good(HEAD + step("a", 'approve = false\ncommand = "x"')))["a"].approval is None
 
 
 # -- gates of steps
 
 
-def test_a_step_may_ask_what_other_jobs_have_come_to(good: Good) -> None:
+def test_a_step_may_have_a_gate(good: Good) -> None:
     job = '[[jobs]]\nid = "scan"\ncommand = "x"\n'
     keys = 'command = "x"\ndepends_on = ["scan", "etl.b"]\nwindow_sec = "1h"\non_missing = "fail"\nwait = 60'
 
@@ -157,7 +164,7 @@ def test_a_step_may_ask_what_other_jobs_have_come_to(good: Good) -> None:
         ("", 'timezone = "Europe/Berlin"', 'timezone = "America/Lima"', "America/Lima"),
     ],
 )
-def test_the_day_of_a_gate_is_that_of_its_workflow(
+def test_a_gate_of_a_step_inherits_the_timezone_of_its_workflow(
     good: Good, of_all: str, of_workflow: str, of_step: str, zone: str
 ) -> None:
     keys = f'command = "x"\ndepends_on = "etl"\nwindow_kind = "local_day"\n{of_step}'
@@ -177,7 +184,7 @@ def test_a_step_may_be_a_gate_by_name(good: Good) -> None:
     assert (one.definition.kind, one.definition.runner) == ("workflow", "http")
 
 
-def test_a_job_that_only_somebody_else_may_have_stored_is_a_warning(loaded: Loader) -> None:
+def test_a_job_that_is_not_in_the_files_is_a_warning(loaded: Loader) -> None:
     [warning] = loaded(HEAD + step("a", 'command = "x"\ndepends_on = "elsewhere"')).problems
 
     assert (warning.line, warning.message) == (6, "job 'elsewhere' is not in these files")
@@ -186,7 +193,7 @@ def test_a_job_that_only_somebody_else_may_have_stored_is_a_warning(loaded: Load
 # -- defaults
 
 
-def test_bounds_for_all_hold_for_steps_and_not_for_the_whole(good: Good) -> None:
+def test_default_limits_apply_to_steps_and_not_to_the_workflow(good: Good) -> None:
     defaults = """
         [defaults]
         timeout_sec = 60
@@ -213,7 +220,7 @@ def test_bounds_for_all_hold_for_steps_and_not_for_the_whole(good: Good) -> None
     assert (one.payload, one.definition.payload_template) == (None, "for all")
 
 
-def test_defaults_are_nothing_to_a_step_that_is_no_job_of_its_own(good: Good) -> None:
+def test_defaults_do_not_apply_to_approval_steps(good: Good) -> None:
     text = '[defaults]\nkind = "http"\nenv = { A = "1" }\n' + HEAD + step("a", "approve = true")
 
     assert steps_of(good(text))["a"] == Step(name="a", approval=Approval())

@@ -1,4 +1,4 @@
-"""[[workflows]]: what a file can say about a workflow."""
+"""[[workflows]]: options of a workflow."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_a_workflow_needs_an_id_and_a_step(good: Good) -> None:
 
 
 @pytest.mark.proves("R2-28", "R2-29", "R2-34")
-def test_the_example_of_the_seed_can_be_written(good: Good) -> None:
+def test_the_example_of_the_seed_loads(good: Good) -> None:
     text = (
         HEAD
         + 'schedule = "0 2 * * *"\n'
@@ -39,7 +39,7 @@ def test_the_example_of_the_seed_can_be_written(good: Good) -> None:
     assert [name for name, one in steps.items() if one.is_final] == ["cleanup"]
 
 
-def test_everything_about_a_workflow_can_be_given(good: Good) -> None:
+def test_every_option_of_a_workflow_is_read(good: Good) -> None:
     head = """
         [[workflows]]
         id = "etl"
@@ -64,7 +64,7 @@ def test_everything_about_a_workflow_can_be_given(good: Good) -> None:
     assert (spec.partial_counts_as, spec.final_on_cancel) == ("failed", True)
 
 
-def test_a_workflow_can_say_what_it_was(good: Good) -> None:
+def test_renamed_from_of_a_workflow_is_read(good: Good) -> None:
     assert good(HEAD + 'renamed_from = "load"\n' + step("a")).declared.renames == {"load": "etl"}
 
 
@@ -85,7 +85,7 @@ def test_a_workflow_of_ten_thousand_steps_is_read(good: Good) -> None:
 @pytest.mark.parametrize(
     "asks", ['env = { X = "{{ steps.a.output.path }}" }\nafter = "a"', 'after = { step = "a", contains = "ok" }']
 )
-def test_asking_a_silent_step_for_its_output_is_a_warning(loaded: Loader, asks: str) -> None:
+def test_reading_the_output_of_a_step_without_output_is_a_warning(loaded: Loader, asks: str) -> None:
     silent = loaded(HEAD + step("a") + step("b", f'command = "x"\n{asks}'))
     telling = loaded(HEAD + step("a", 'command = "x"\noutput = "json"') + step("b", f'command = "x"\n{asks}'))
 

@@ -1,4 +1,4 @@
-"""Writes a tree as TOML in as many ways as TOML has, and remembers in which line it put each key."""
+"""Writes a tree as TOML in every notation that TOML has, and records the line of each key."""
 
 import json
 import re
@@ -11,7 +11,7 @@ Choose = Callable[[list[str]], str]
 
 
 class TomlWriter:
-    """`choose` picks one of several ways to write the same."""
+    """`choose` selects one of several notations."""
 
     def __init__(self, choose: Choose) -> None:
         self._choose = choose
@@ -22,8 +22,8 @@ class TomlWriter:
         self._table((), tree)
 
     def _table(self, path: KeyPath, table: Mapping[str, Any]) -> None:
-        """Pairs first, then what has a header of its own."""
-        ways = {name: self._way(value) for name, value in table.items()}
+        """Write pairs first, then tables with a header."""
+        ways = {name: self._notation(value) for name, value in table.items()}
         for name, value in table.items():
             if ways[name] in ("plain", "dotted"):
                 self._pair(path, [name], value, ways[name])
@@ -36,7 +36,7 @@ class TomlWriter:
                     self._header((*path, name, number), "[[", "]]")
                     self._table((*path, name, number), item)
 
-    def _way(self, value: Any) -> str:
+    def _notation(self, value: Any) -> str:
         if isinstance(value, dict):
             return self._choose(["header", "plain", "dotted"]) if value else self._choose(["header", "plain"])
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
@@ -51,8 +51,8 @@ class TomlWriter:
         names = f"{space}.{space}".join(written(part) for part in whole if isinstance(part, str))
         self.text += f"{opening}{space}{names}{space}{closing}{self._choose(['', ' # [no.header]'])}\n"
 
-    def _pair(self, path: KeyPath, names: list[str], value: Any, way: str) -> None:
-        if way == "dotted":
+    def _pair(self, path: KeyPath, names: list[str], value: Any, notation: str) -> None:
+        if notation == "dotted":
             for name, item in value.items():
                 deeper = (
                     "dotted"
@@ -127,7 +127,7 @@ class TomlWriter:
 
 
 def written(name: str) -> str:
-    """A key as it stands in the text."""
+    """Return a key as it is written."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _escaped(name)
 
 

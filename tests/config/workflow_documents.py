@@ -1,4 +1,4 @@
-"""Documents of workflows, of every kind that can be said, for tests that try many."""
+"""Hypothesis strategies for workflow documents of every kind."""
 
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ JOBS: Final = {
     JobId("report"): JobSpec(kind="shell", spec={"command": "x"}),
     JobId("call"): JobSpec(kind="http", spec={"url": "https://x.example"}),
 }
-"""What documents may name."""
+"""Jobs that documents may name."""
 TEXT: Final = st.from_regex(r"[A-Za-z0-9]([ -#%-)+-z|}~]{0,4}[A-Za-z0-9])?", fullmatch=True)
 NAMES: Final = st.from_regex(r"[a-z][a-z0-9_-]{0,5}", fullmatch=True)
 VALUES: Final = st.recursive(
@@ -144,11 +144,11 @@ POLICY: Final = some(
 
 @st.composite
 def documents(draw: st.DrawFn) -> Document:
-    """A document with nothing wrong in it."""
+    """Draw a document without problems."""
     names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
     steps = [draw(_step(name, names[:nth])) for nth, name in enumerate(names)]
     if draw(st.booleans()):
-        last = {name: value for name, value in steps[-1].items() if name not in ("after", "trigger_rule")}
+        last = {name: value for name, value in steps[-1].items() if name not in ("after", "trigger_rule", "recovers")}
         steps[-1] = {**last, "final": True}
     schedules = [
         {**draw(joined(RULES, POLICY)), "name": name} for name in draw(st.lists(NAMES, max_size=2, unique=True))
@@ -178,4 +178,6 @@ def _step(draw: st.DrawFn, name: str, before: list[str]) -> Document:
     parents = draw(st.lists(st.sampled_from(before), unique=True)) if before else []
     edges = [draw(st.just(parent) | joined(st.just({"step": parent}), some(when=WHEN), TEST)) for parent in parents]
     rule = draw(some(trigger_rule=st.sampled_from(["always", "all_done", "none_skipped"]))) if edges else {}
-    return {"name": name, **step, **({"after": edges} if edges else {}), **rule}
+    is_after_failure = bool(rule) and isinstance(edges[0], str)
+    recovers = draw(some(recovers=st.booleans())) if is_after_failure else {}
+    return {"name": name, **step, **({"after": edges} if edges else {}), **rule, **recovers}

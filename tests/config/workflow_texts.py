@@ -1,4 +1,4 @@
-"""Workflows as a file says them, and what is read from it."""
+"""Helpers for workflows in a file."""
 
 from foliot.config import Configuration
 from foliot.domain.workflow.spec import Step, WorkflowSpec

@@ -21,7 +21,6 @@ from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, later
 from foliot.domain.job.job import JobSpec
 from foliot.domain.schedule.tick import JitterMode
-from foliot.domain.workflow.dependencies import EDGES, read_edges, write_edges
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.testing.builders import a_due_schedule, cron, every, fire
 from foliot.testing.clock import START
@@ -115,34 +114,27 @@ def gated(*names: JobId) -> JobSpec:
 def test_definitions_that_name_renamed_jobs_get_all_new_ids() -> None:
     spec = WorkflowSpec(steps=(Step(name="x", job=A), Step(name="y", job=B), Step(name="z", definition=gated(B, A))))
 
-    renamed = renamed_workflow("etl", spec, HANDED_ON)
+    renamed = renamed_workflow(spec, HANDED_ON)
 
     assert renamed == WorkflowSpec(
         steps=(Step(name="x", job=B), Step(name="y", job=C), Step(name="z", definition=gated(C, B)))
     )
-    assert renamed_job(replace(gated(A, B), leads="b"), HANDED_ON) == replace(gated(B, C), leads="c")
+    assert renamed_job(gated(A, B), HANDED_ON) == gated(B, C)
 
 
 def test_definitions_that_name_other_jobs_are_unchanged() -> None:
     spec = WorkflowSpec(steps=(Step(name="a", job=JobId("x")), Step(name="b", after=(Edge(parent="a"),))))
 
-    assert renamed_workflow("etl", spec, HANDED_ON) == spec
+    assert renamed_workflow(spec, HANDED_ON) == spec
     assert renamed_job(gated(JobId("x")), HANDED_ON) == gated(JobId("x"))
     assert renamed_job(JobSpec(kind="shell"), HANDED_ON) == JobSpec(kind="shell")
 
 
-def test_steps_of_the_dependency_workflow_are_renamed_with_their_jobs() -> None:
-    """Only the workflow of dependencies names its steps after jobs; names of other steps are chosen by users."""
-    spec = write_edges({A: (Edge(parent="b"), Edge(parent="x"))})
+def test_a_definition_names_what_its_gate_depends_on() -> None:
+    spec = JobSpec(kind="shell", gate=Gate(depends_on=(JobId("a"), JobId("b"))))
 
-    assert read_edges(renamed_workflow(EDGES, spec, HANDED_ON)) == {B: (Edge(parent="c"), Edge(parent="x"))}
-    assert read_edges(renamed_workflow("after:x", spec, HANDED_ON)) == read_edges(spec)
-
-
-def test_a_definition_names_the_dependencies_of_its_gate_and_the_workflow_that_it_leads() -> None:
-    spec = JobSpec(kind="shell", gate=Gate(depends_on=(JobId("a"), JobId("b"))), leads="after:c")
-
-    assert jobs_named_by_job(spec) == {"a", "b", "after:c"}
+    assert jobs_named_by_job(spec) == {"a", "b"}
+    assert jobs_named_by_job(JobSpec(kind="shell")) == set()
 
 
 def test_a_workflow_names_the_jobs_and_the_gates_of_its_steps() -> None:

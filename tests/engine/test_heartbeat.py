@@ -28,6 +28,7 @@ class Store:
         self.listed: list[list[Token] | None] = []
         self.answer: Renewal | None = NOTHING
         self.is_away = False
+        self.is_draining = False
         self.gate = asyncio.Event()
         self.gate.set()
 
@@ -37,11 +38,18 @@ class Store:
         self.registered.append(worker)
 
     async def renew(
-        self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: object = None
+        self,
+        worker_id: WorkerId,
+        held: Collection[Token] | None,
+        ttl: Millis,
+        *,
+        is_draining: bool = False,
+        at: object = None,
     ) -> Renewal | None:
         await self.gate.wait()
         if self.is_away:
             raise OSError("away")
+        self.is_draining = is_draining
         self.listed.append(None if held is None else list(held))
         return self.answer
 

@@ -77,6 +77,19 @@ async def test_a_stopping_node_waits_for_running_attempts(node: Node, rig: Rig) 
     assert await rig.storage.admission.workers() == []
 
 
+async def test_a_stopping_worker_is_listed_as_draining(node: Node, rig: Rig) -> None:
+    rig.stage.answer = None
+    run_id = await rig.enqueue()
+    await ease(60)
+    stopping = asyncio.create_task(node.stop())
+    await ease(60)
+
+    states = await rig.storage.admission.workers()
+    assert [state.is_draining for state in states if "default" in state.worker.queues] == [True]
+    rig.stage.end(run_id)
+    await stopping
+
+
 async def test_a_stopping_node_claims_nothing(node: Node, rig: Rig) -> None:
     rig.stage.answer = None
     running = await rig.enqueue()

@@ -165,7 +165,7 @@ async def test_a_renamed_job_keeps_its_dependent_jobs(app: Foliot, engine: Inlin
     assert [len(await app.runs.page(job=name)) for name in ("old", "new", "child")] == [0, 2, 2]
     assert [edge.parent for edge in await (await app.open()).dependencies.of("child")] == ["new"]
     await app.jobs.add_dependency("child", "new", "failure")
-    assert (await (await app.open()).storage.definitions.get_jobs([NEW]))[NEW].spec.leads == "after:new"
+    assert (await (await app.open()).storage.definitions.get_jobs([NEW]))[NEW].leads == "after:new"
 
 
 async def test_a_job_renamed_after_the_start_of_an_execution_is_not_part_of_it(

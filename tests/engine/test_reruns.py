@@ -1,11 +1,14 @@
 """Reruns of executions, and the outputs that they carry over."""
 
+from collections.abc import AsyncIterator
+from typing import Any
+
 import pytest
 
 from foliot import Foliot, Workflow
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Millis
-from foliot.errors import InvalidRun
+from foliot.errors import InvalidRun, NotFound
 from foliot.testing.builders import retention
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary
@@ -163,3 +166,132 @@ async def test_a_rerun_without_a_needed_output_is_refused(app: Foliot, engine: I
     again = await app.workflows.rerun(before, "extract")
     await engine.run_until_idle()
     assert (await app.runs.get(again)).status == "success"
+
+
+# -- after a change of the workflow
+
+
+def chain(*names: str, **fields: Any) -> Workflow:
+    """Steps that run the jobs of these names, one after the other."""
+    etl = Workflow("etl", **fields)
+    for parent, name in zip((None, *names), names, strict=False):
+        step = etl.step(name, job=name)
+        if parent is not None:
+            step.after(parent)
+    return etl
+
+
+@pytest.fixture
+async def changing(diary: Diary) -> AsyncIterator[tuple[Foliot, InlineEngine]]:
+    """An application with a workflow of jobs, which a test changes."""
+    app = Foliot()
+    for name in ("extract", "check", "load", "publish"):
+        app.job(id=name)(diary.step(name, {"from": name}))
+    async with InlineEngine(app) as engine:
+        yield app, engine
+
+
+async def put(app: Foliot, workflow: Workflow) -> None:
+    await (await app.open()).workflows.put({workflow.id: workflow.spec})
+
+
+@pytest.mark.parametrize("same_version", [False, True])
+async def test_a_rerun_runs_the_newest_version_unless_the_same_is_asked_for(
+    changing: tuple[Foliot, InlineEngine], diary: Diary, same_version: bool
+) -> None:
+    app, engine = changing
+    await put(app, chain("extract", "load"))
+    before = await fail(app, engine)
+    diary.ran, diary.failing = [], set()
+    await put(app, chain("extract", "load", "publish"))
+
+    after = await app.workflows.rerun(before, same_version=same_version)
+    await engine.run_until_idle()
+
+    execution = await app.workflows.execution(after)
+    assert (execution.status, execution.version) == ("success", 1 if same_version else 2)
+    assert (execution.rerun_of, execution.rerun_version) == (before, 1)
+    assert diary.ran == (["load"] if same_version else ["load", "publish"])
+
+
+async def test_a_new_step_runs_with_the_steps_after_it(changing: tuple[Foliot, InlineEngine], diary: Diary) -> None:
+    app, engine = changing
+    await put(app, chain("extract", "load", "publish"))
+    before = await fail(app, engine)
+    diary.ran, diary.failing = [], set()
+    await put(app, chain("extract", "check", "load"))
+
+    after = await app.workflows.rerun(before)
+    await engine.run_until_idle()
+
+    assert diary.ran == ["check", "load"]
+    assert (await app.workflows.execution(after)).results == dict.fromkeys(("extract", "check", "load"), "success")
+
+
+async def test_a_paused_new_step_that_a_template_names_has_no_output(
+    changing: tuple[Foliot, InlineEngine], diary: Diary
+) -> None:
+    app, engine = changing
+    await put(app, chain("load"))
+    before = await fail(app, engine)
+    diary.failing = set()
+    changed = Workflow("etl")
+    changed.step("check", job="check")
+    changed.step("load", job="load", payload={"checked": "{{ steps.check.output }}"}).after("check", "complete")
+    await put(app, changed)
+    await app.workflows.pause_step("etl", "check")
+
+    after = await app.workflows.rerun(before)
+    await engine.run_until_idle()
+
+    assert (await app.workflows.execution(after)).results == {"check": "skipped", "load": "success"}
+    [load] = await app.runs.page(job="load", limit=1)
+    assert load.input_payload == {"checked": None}
+
+
+async def test_a_rerun_is_refused_if_a_step_it_keeps_is_gone(
+    changing: tuple[Foliot, InlineEngine],
+) -> None:
+    app, engine = changing
+    await put(app, chain("extract", "load", "publish"))
+    before = await fail(app, engine)
+    await put(app, chain("load"))
+
+    with pytest.raises(InvalidRun) as refused:
+        await app.workflows.rerun(before)
+
+    assert (
+        refused.value.message == f'version 2 does not have step "extract", whose result execution {before} would keep'
+    )
+    assert refused.value.hint == f"To use version 1: foliot workflows rerun {before} --same-version"
+
+
+async def test_a_rerun_is_refused_if_the_failed_step_is_gone(changing: tuple[Foliot, InlineEngine]) -> None:
+    app, engine = changing
+    await put(app, chain("extract", "load"))
+    before = await fail(app, engine)
+    await put(app, chain("extract", "publish"))
+
+    with pytest.raises(InvalidRun, match='version 2 does not have step "load", which is to run again'):
+        await app.workflows.rerun(before)
+
+    with pytest.raises(NotFound, match="step 'lod' does not exist"):
+        await app.workflows.rerun(before, "lod")
+
+
+async def test_given_parameters_are_kept_and_defaults_are_those_of_the_new_version(
+    changing: tuple[Foliot, InlineEngine],
+) -> None:
+    app, engine = changing
+    await put(app, chain("load", params={"day": 1, "path": "/wrong"}))
+    before = await app.workflows.start("etl", {"day": 7})
+    await engine.run_until_idle()
+    await put(app, chain("load", params={"day": 1, "path": "/right"}))
+
+    after = await app.workflows.rerun(before)
+    await engine.run_until_idle()
+
+    assert (await app.workflows.execution(after)).params == {"day": 7, "path": "/right"}
+    await put(app, chain("load", params={"path": "/right"}))
+    with pytest.raises(InvalidRun, match="version 3 does not take these parameters: parameter 'day' does not exist"):
+        await app.workflows.rerun(before)

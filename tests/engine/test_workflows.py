@@ -99,7 +99,7 @@ async def test_steps_run_in_the_order_of_the_graph(
 
 
 @pytest.mark.proves("R2-08", "R2-47")
-async def test_an_execution_with_a_handled_failure_succeeds(
+async def test_an_alarm_after_a_failure_runs_and_the_execution_has_failed(
     etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
     diary.failing = {"extract"}
@@ -109,9 +109,50 @@ async def test_an_execution_with_a_handled_failure_succeeds(
     execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert diary.ran == ["extract", "alarm", "cleanup"]
-    assert execution.status == "success"
+    assert (execution.status, execution.error) == ("failed", "failed: extract")
+    assert (await app.runs.get(execution_id)).status == "failed"
     skipped = next(step for step in execution.steps if step.name == "load")
     assert skipped.blockers == ["extract"]
+
+
+@pytest.mark.proves("R2-08")
+@pytest.mark.parametrize(("failing", "status"), [({"load"}, "success"), ({"load", "restore"}, "failed")])
+async def test_an_execution_succeeds_if_a_step_recovered_the_failure(
+    app: Foliot, diary: Diary, failing: set[str], status: str
+) -> None:
+    flow = Workflow("nightly")
+    flow.step("load", diary.step("load"))
+    flow.step("restore", diary.step("restore"), recovers=True).after("load", "failure")
+    app.workflow(flow)
+    diary.failing = failing
+
+    async with InlineEngine(app) as engine:
+        execution_id = await app.workflows.start("nightly")
+        await engine.run_until_idle()
+        execution = await app.workflows.execution(execution_id)
+
+    assert execution.status == status
+    recovered = {step.name: step.recovered_by for step in execution.steps if step.recovered_by}
+    assert recovered == ({"load": ["restore"]} if status == "success" else {})
+
+
+@pytest.mark.parametrize("recovers", [False, True])
+async def test_a_gate_sees_the_status_of_a_workflow(app: Foliot, diary: Diary, recovers: bool) -> None:
+    flow = Workflow("nightly")
+    flow.step("load", diary.step("load"))
+    flow.step("next", diary.step("next"), recovers=recovers).after("load", "failure")
+    app.workflow(flow)
+    app.shell("report", "true", depends_on="nightly", on_dep_fail="skip", window="1h")
+    diary.failing = {"load"}
+
+    async with InlineEngine(app) as engine:
+        await app.workflows.start("nightly")
+        await engine.run_until_idle()
+        report = await app.enqueue("report")
+        await engine.join()
+        status = (await app.runs.get(report)).status
+
+    assert status == ("success" if recovers else "skipped")
 
 
 async def test_outputs_reach_the_next_step_as_data(

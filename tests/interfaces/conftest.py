@@ -37,7 +37,7 @@ Call = Callable[..., Called]
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A current directory of the test's own, in UTC, without what the environment says about Foliot."""
+    """A temporary current directory, in UTC, without environment variables of Foliot."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TZ", "UTC")
     for name in ("FOLIOT_STORAGE", "FOLIOT_CONFIG", "NO_COLOR"):
@@ -56,7 +56,7 @@ def quiet_log() -> Iterator[None]:
 
 @pytest.fixture
 def call(capfd: pytest.CaptureFixture[str]) -> Call:
-    """A call of the command line: exit code and what it said."""
+    """A call of the command line: exit code and output."""
 
     def run(*arguments: str) -> Called:
         with pytest.raises(SystemExit) as ended:
@@ -121,7 +121,7 @@ def flowing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plant(flowing: Path, elsewhere: Path) -> Path:
     """That database as foliot.db in the current directory.
 
-    Executions: of etl one in which extract failed, alarm took that up and load was skipped; of release one that waits
+    Executions: of etl one in which extract failed, alarm ran and load was skipped; of release one that waits
     for an answer; of later one that has not begun. Runs of digest, a gate over good and bad: one skipped.
     """
     copy_files(flowing, elsewhere)
@@ -169,7 +169,7 @@ async def flow(url: str) -> None:
 
 @pytest.fixture
 def worker(shop: Path) -> Iterator[None]:
-    """Somebody who works on the database of the shop, in another thread."""
+    """A worker on the database of the shop, in another thread."""
     with working(shop):
         yield
 
@@ -198,4 +198,4 @@ async def work(url: str, ready: threading.Event, stop: threading.Event) -> None:
             ready.set()
             await asyncio.to_thread(stop.wait)
     finally:
-        ready.set()  # also when it could not begin: why is told by the thread
+        ready.set()  # even if it failed to start: the thread raises the reason

@@ -16,7 +16,7 @@ def statuses(call: Call) -> list[tuple[str, str]]:
     return [(run["status"], run["trigger"]) for run in call("runs", "--json").objects]
 
 
-def test_a_queued_run_is_cancelled_at_once(call: Call, shop: Path) -> None:
+def test_a_queued_run_is_cancelled_immediately(call: Call, shop: Path) -> None:
     run_id = run_of(call, "queued")
 
     assert call("cancel", run_id) == (0, f"{run_id} cancelled before it started\n", "")
@@ -109,14 +109,14 @@ def test_pause_and_resume_work_on_a_schedule_and_on_all_schedules_of_a_job(call:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("broken", "error: job 'broken' has no schedule"),
         ("reprot", "error: no job or schedule is named 'reprot'\n  Did you mean \"report\"?"),
     ],
 )
-def test_pausing_a_job_without_schedules_or_a_missing_id_fails(call: Call, shop: Path, name: str, said: str) -> None:
+def test_pausing_a_job_without_schedules_or_a_missing_id_fails(call: Call, shop: Path, name: str, message: str) -> None:
     code, out, err = call("pause", name)
 
     assert (code, out) == (1, "")
-    assert err.startswith(said)
+    assert err.startswith(message)

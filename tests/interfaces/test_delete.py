@@ -96,7 +96,7 @@ def test_delete_reports_a_failure_and_deletes_the_others(call: Call, owned: Path
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (["jobs", "delete", "mien"], "error: job 'mien' does not exist\n  Did you mean \"mine\"?"),
         (
@@ -115,13 +115,13 @@ def test_delete_reports_a_failure_and_deletes_the_others(call: Call, owned: Path
         (["workflows", "delete", "foliot.dependencies"], "error: workflow "),
     ],
 )
-def test_delete_refuses_missing_and_owned_definitions(call: Call, owned: Path, wrong: list[str], said: str) -> None:
+def test_delete_refuses_missing_and_owned_definitions(call: Call, owned: Path, wrong: list[str], message: str) -> None:
     before = [ids(call, what) for what in COMMANDS]
 
     code, out, err = call(*wrong)
 
     assert (code, out) == (1, "")
-    assert err.startswith(said)
+    assert err.startswith(message)
     assert [ids(call, what) for what in COMMANDS] == before
 
 

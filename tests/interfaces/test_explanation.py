@@ -14,7 +14,7 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (why.Due(due_at=NOON), "due at "),
         (why.RetryDue(attempt=1, due_at=NOON), "attempt 1 did not succeed; next attempt at "),
@@ -43,12 +43,12 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
         ),
     ],
 )
-def test_explanations_of_runs_have_a_text(given: why.RunExplanation, said: str) -> None:
-    assert explain(given).startswith(said)
+def test_explanations_of_runs_have_a_text(given: why.RunExplanation, message: str) -> None:
+    assert explain(given).startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "holders", "said"),
+    ("option", "value", "holders", "message"),
     [
         ("concurrency_key", "db", (), "waiting: concurrency_key=db"),
         (None, None, ("a",), "waiting for the end of a"),
@@ -56,13 +56,13 @@ def test_explanations_of_runs_have_a_text(given: why.RunExplanation, said: str) 
     ],
 )
 def test_a_limit_is_named_with_the_runs_that_hold_it(
-    option: str | None, value: int | str | None, holders: tuple[str, ...], said: str
+    option: str | None, value: int | str | None, holders: tuple[str, ...], message: str
 ) -> None:
-    assert explain(why.WaitsForLimit(option=option, value=value, holders=holders)) == said
+    assert explain(why.WaitsForLimit(option=option, value=value, holders=holders)) == message
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (why.StepRunEnded(cause=None, error="not met: dep"), "not met: dep"),
         (why.StepRunEnded(cause="cancelled", error=None), "it was cancelled"),
@@ -71,8 +71,8 @@ def test_a_limit_is_named_with_the_runs_that_hold_it(
         (why.WaitsForSteps(steps=tuple("abcdefg")), "waiting for a, b, c, d, e and 2 more"),
     ],
 )
-def test_explanations_of_steps_have_a_text(given: why.StepExplanation, said: str) -> None:
-    assert explain(given) == said
+def test_explanations_of_steps_have_a_text(given: why.StepExplanation, message: str) -> None:
+    assert explain(given) == message
 
 
 def test_at_most_five_blocking_steps_are_named() -> None:
@@ -81,10 +81,10 @@ def test_at_most_five_blocking_steps_are_named() -> None:
         for name in "abcdefg"
     ]
 
-    said = explain(why.Blocked(steps=tuple(steps)))
+    message = explain(why.Blocked(steps=tuple(steps)))
 
-    assert said.count("failed, required: success") == 5
-    assert said.endswith(" and 2 more")
+    assert message.count("failed, required: success") == 5
+    assert message.endswith(" and 2 more")
 
 
 def test_every_reason_has_a_text() -> None:

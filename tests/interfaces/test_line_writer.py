@@ -157,9 +157,11 @@ def test_flush_waits_again_when_the_reader_continues(pipe: Pipe) -> None:
 
     pipe.read_until(lambda: writer._written)
     writer._line_timeout = 10_000.0
-    threading.Thread(target=pipe.read_until, args=[writer._is_done]).start()
+    reader = threading.Thread(target=pipe.read_until, args=[writer._is_done])
+    reader.start()
 
     assert writer.flush()
+    reader.join()
 
 
 def test_after_the_longest_wait_flush_waits_again_only_when_all_lines_were_read(pipe: Pipe) -> None:
@@ -173,6 +175,8 @@ def test_after_the_longest_wait_flush_waits_again_only_when_all_lines_were_read(
     assert not writer.flush()
 
     assert pipe.lines("slowly") == ["slow", "slowly"]
+    # The bytes are here before the writing thread has counted them.
+    pipe.read_until(writer._is_done)
     assert writer.flush()
 
 

@@ -1,9 +1,12 @@
 """foliot jobs and foliot schedules."""
 
+import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
+from foliot import Foliot
 from tests.interfaces.conftest import Call
 
 
@@ -40,7 +43,28 @@ def test_jobs_shows_workflows_as_workflow_and_gates_as_gate(call: Call, plant: P
 
     assert (kinds["etl"], kinds["digest"], kinds["good"]) == ("workflow", "gate", "shell")
     assert "\nkind       gate\n" in call("show", "digest").out
-    assert etl["kind"] == "graph"
+    assert etl["kind"] == "workflow"
+    assert {one["id"]: one["kind"] for one in call("jobs", "--json").objects}["digest"] == "gate"
+
+
+def test_jobs_lists_the_schedule_the_next_tick_and_the_pause_of_a_workflow(call: Call, url: str) -> None:
+    document: dict[str, object] = {"id": "etl", "cron": "0 2 * * *", "steps": [{"name": "load", "command": "true"}]}
+    asyncio.run(deploy(url, document))
+
+    [_, row] = call("jobs", "--storage", url).out.splitlines()
+    assert re.split(r"  +", row)[:4] == ["etl", "workflow", "on", "0 2 * * *"]
+    assert "02:00:00Z" in row
+
+    call("pause", "etl", "--storage", url)
+    [_, row] = call("jobs", "--storage", url).out.splitlines()
+    [listed] = call("jobs", "--storage", url, "--json").objects
+    assert re.split(r"  +", row)[:5] == ["etl", "workflow", "paused", "0 2 * * *", "-"]
+    assert (listed["state"], [one["schedule_expr"] for one in listed["schedules"]]) == ("paused", ["0 2 * * *"])
+
+
+async def deploy(url: str, document: dict[str, object]) -> None:
+    async with Foliot(url) as app:
+        await app.workflows.deploy(document)
 
 
 def test_jobs_with_an_unused_tag_lists_nothing(call: Call, shop: Path) -> None:

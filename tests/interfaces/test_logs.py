@@ -215,7 +215,7 @@ async def test_following_continues_after_an_outage_of_the_database(
     assert capfd.readouterr() == ("one\ntwo\n", "foliot: the database is away; trying again\n")
 
 
-async def test_reading_a_log_fails_at_once_during_an_outage() -> None:
+async def test_reading_a_log_fails_immediately_during_an_outage() -> None:
     with pytest.raises(StorageUnavailable):
         await print_log(cast(Services, SimpleNamespace(logs=Flaky())), "run", TextPrinter(), is_following=False)
 

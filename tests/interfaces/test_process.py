@@ -144,7 +144,7 @@ class Unread(LineWriter):
         return False
 
 
-def test_ending_at_once_does_not_wait_for_a_reader_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_immediate_exit_does_not_wait_for_a_reader_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     codes: list[int] = []
     lines = Unread()
     monkeypatch.setattr(os, "_exit", codes.append)

@@ -35,7 +35,7 @@ ALTER ROLE reader SET default_transaction_read_only = on
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def empty(request: pytest.FixtureRequest, elsewhere: Path) -> Iterator[tuple[str, Callable[[], bool]]]:
-    """A URL without a database, and a function that says whether there still is none."""
+    """A URL without a database, and a function that returns whether it still does not exist."""
     if request.param == "sqlite":
         yield "sqlite:///foliot.db", lambda: names(elsewhere) == []
         return

@@ -4,6 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from foliot.domain.ids import WorkerId
+from foliot.domain.instant import to_datetime
+from foliot.domain.run.lease import Worker, WorkerState
+from foliot.interfaces.cli.render.overview import sections
+from foliot.service.queries.overview import DepthView, OverviewPage
+from foliot.service.queries.worker_view import view_worker
+from foliot.testing.clock import START
 from tests.interfaces.conftest import Call
 from tests.interfaces.terminal import on_terminal
 
@@ -26,6 +33,27 @@ def test_top_shows_workers(call: Call) -> None:
         ("test coordinator", True),
     ]
     assert set(frame) == {"at", "depth", "executions", "running", "queued", "upcoming", "workers", "failures"}
+
+
+@pytest.mark.parametrize(
+    ("is_alive", "is_draining", "state"), [(True, False, "on"), (True, True, "draining"), (False, True, "lost")]
+)
+def test_top_shows_the_state_of_a_worker(is_alive: bool, is_draining: bool, state: str) -> None:
+    worker = WorkerState(Worker(WorkerId("w"), "north", ("default",), 2), START, START, is_alive, 1, is_draining)
+    page = OverviewPage(
+        at=to_datetime(START),
+        depth=DepthView(queued=0, running=0, scheduled=0),
+        executions=[],
+        running=[],
+        queued=[],
+        upcoming=[],
+        workers=[view_worker(worker)],
+        failures=[],
+    )
+
+    [section] = sections(page)
+
+    assert list(section.rows[0])[:3] == ["north", state, "1 of 2"]
 
 
 @pytest.mark.usefixtures("worker")

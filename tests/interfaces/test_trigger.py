@@ -1,10 +1,12 @@
 """foliot trigger: start a run."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from foliot import Foliot
 from tests.interfaces.conftest import Call
 
 
@@ -37,7 +39,7 @@ def test_trigger_reads_a_payload_from_a_file(call: Call, shop: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "said"),
+    ("payload", "message"),
     [
         ('{"a": }', "--payload is not JSON: Expecting value at line 1, column 7"),
         ("", "--payload is not JSON: Expecting value at line 1, column 1"),
@@ -47,11 +49,11 @@ def test_trigger_reads_a_payload_from_a_file(call: Call, shop: Path) -> None:
         (f"@{'x' * 5_000}", "the file 'xxx"),
     ],
 )
-def test_an_invalid_payload_starts_no_run(call: Call, shop: Path, payload: str, said: str) -> None:
+def test_an_invalid_payload_starts_no_run(call: Call, shop: Path, payload: str, message: str) -> None:
     code, out, err = call("trigger", "report", "--payload", payload)
 
     assert (code, out) == (2, "")
-    assert err.startswith(f"error: {said}")
+    assert err.startswith(f"error: {message}")
     assert len(err) < 1_000
     assert len(call("runs", "--json").objects) == 4
 
@@ -117,3 +119,44 @@ class TestWaiting:
         [run] = call("trigger", "report", "--wait", "--json").objects
 
         assert run["status"] == "success"
+
+
+@pytest.mark.usefixtures("worker")
+class TestFollowedWorkflow:
+    @pytest.fixture
+    def flow(self, shop: Path, request: pytest.FixtureRequest) -> None:
+        document: dict[str, object] = {
+            "id": "flow",
+            "steps": [
+                {"name": "load", "command": "exit 3"},
+                {
+                    "name": "next",
+                    "after": {"step": "load", "when": "failure"},
+                    "command": "true",
+                    "recovers": request.param,
+                },
+            ],
+        }
+        asyncio.run(deploy(f"sqlite:///{shop}/foliot.db", document))
+
+    @pytest.mark.parametrize("flow", [False], indirect=True)
+    def test_a_step_after_a_failure_does_not_change_the_exit_code(self, call: Call, flow: None) -> None:
+        code, _, err = call("trigger", "flow", "--follow")
+
+        assert (code, err.splitlines()[-1]) == (1, "failed (step_failed): failed: load")
+
+    @pytest.mark.parametrize("flow", [True], indirect=True)
+    def test_a_recovered_failure_is_a_success_and_is_named(self, call: Call, flow: None) -> None:
+        code, _, err = call("trigger", "flow", "--follow")
+        [run] = call("show", "flow@last", "--json").objects
+
+        assert (code, err.splitlines()[-1]) == (0, "success")
+        assert [step["recovered_by"] for step in run["execution"]["steps"]] == [["next"], []]
+        assert run["why"] == "2 steps: 1 success, 1 failure; recovered: load by next"
+        assert "failure (recovered by next)" in call("show", "flow@last").out
+        assert "next (recovers)" in call("workflows", "show", "flow").out
+
+
+async def deploy(url: str, document: dict[str, object]) -> None:
+    async with Foliot(url) as app:
+        await app.workflows.deploy(document)

@@ -1,10 +1,26 @@
 """foliot workflows start, rerun, mark, approve, reject, pause and resume; trigger, cancel and runs of workflows."""
 
+import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
+from foliot import Foliot, Workflow
 from tests.interfaces.conftest import Call
+
+
+async def change_etl(url: str) -> None:
+    app, changed = Foliot(url), Workflow("etl", params={"day": "today", "n": 1})
+    changed.step("extract", shell="true").step("load", shell="true").after("extract")
+    app.workflow(changed)
+    async with app:
+        pass
+
+
+async def wait(url: str, run_id: str) -> None:
+    async with Foliot(url) as app:
+        await app.runs.wait(run_id)
 
 
 def newest(call: Call, job: str) -> dict[str, object]:
@@ -131,6 +147,20 @@ class TestRepeating:
         assert done["rerun_of"] == before
         assert done["run_id"] == newest(call, "etl")["id"] != before
 
+    @pytest.mark.parametrize(("option", "version"), [([], 2), (["--same-version"], 1)])
+    def test_rerun_uses_the_newest_version_or_the_same_and_show_names_what_it_repeats(
+        self, call: Call, plant: Path, option: list[str], version: int
+    ) -> None:
+        before = newest(call, "etl")["id"]
+        asyncio.run(change_etl(f"sqlite:///{plant}/foliot.db"))
+
+        [done] = call("workflows", "rerun", str(before), "extract", *option, "--json").objects
+        asyncio.run(wait(f"sqlite:///{plant}/foliot.db", done["run_id"]))
+
+        execution = call("show", done["run_id"], "--json").objects[0]["execution"]
+        assert (execution["version"], execution["rerun_of"], execution["rerun_version"]) == (version, before, 1)
+        assert re.search(rf"(?m)^repeats +{before}, version 1$", call("show", done["run_id"]).out)
+
     def test_rerun_begins_at_the_given_steps(self, call: Call) -> None:
         code, out, err = call("workflows", "rerun", "etl@last", "alarm", "never")
 
@@ -247,7 +277,7 @@ def test_cancelling_an_execution_ends_its_steps(call: Call, plant: Path) -> None
     assert call("cancel", "release@last") == (0, f"{run_id} cancellation of its steps requested\n", "")
 
 
-def test_an_execution_that_has_not_started_is_cancelled_at_once(call: Call, plant: Path) -> None:
+def test_an_execution_that_has_not_started_is_cancelled_immediately(call: Call, plant: Path) -> None:
     run_id = newest(call, "later")["id"]
 
     assert call("cancel", "later@last") == (0, f"{run_id} cancelled before it started\n", "")

@@ -43,7 +43,7 @@ class TestList:
         title, etl, later, release = (re.split(r"  +", line) for line in out.splitlines())
         assert (code, err) == (0, "")
         assert title == ["WORKFLOW", "VERSION", "STEPS", "STATE", "LAST EXECUTION", "STATUS", "NEXT"]
-        assert etl[:6] == ["etl", "1", "6", "on", execution(call, "etl"), "success"]
+        assert etl[:6] == ["etl", "1", "6", "on", execution(call, "etl"), "failed (step_failed)"]
         assert etl[6].endswith("02:00:00Z")
         assert later[5:] == ["queued", "-"]
         assert release[5:] == ["running", "-"]
@@ -52,7 +52,7 @@ class TestList:
         etl, later, release = call("workflows", "--json").objects
 
         assert (etl["id"], etl["steps"], etl["params"]) == ("etl", 6, {"day": "today", "n": 1})
-        assert (etl["schedules"], etl["latest_run"]["status"]) == (["nightly"], "success")
+        assert (etl["schedules"], etl["latest_run"]["status"]) == (["nightly"], "failed")
         assert (later["next_run_at"], release["state"]) == (None, "on")
 
     def test_an_empty_list_of_workflows_prints_a_note_on_standard_error(self, call: Call, shop: Path) -> None:
@@ -69,7 +69,7 @@ class TestList:
         assert "etl.load" in call("jobs", "--all").out
 
     @pytest.mark.parametrize(
-        ("wrong", "said"),
+        ("wrong", "message"),
         [
             (["shwo"], "error: command 'shwo' does not exist\n  Did you mean \"show\"?\n"),
             (
@@ -78,8 +78,8 @@ class TestList:
             ),
         ],
     )
-    def test_workflows_refuses_misplaced_options(self, call: Call, plant: Path, wrong: list[str], said: str) -> None:
-        assert call("workflows", *wrong) == (2, "", said)
+    def test_workflows_refuses_misplaced_options(self, call: Call, plant: Path, wrong: list[str], message: str) -> None:
+        assert call("workflows", *wrong) == (2, "", message)
 
 
 class TestPicture:
@@ -87,7 +87,7 @@ class TestPicture:
         code, out, err = call("workflows", "show", "etl")
 
         assert (code, err) == (0, "")
-        assert f"execution    {execution(call, 'etl')} success\n" in out
+        assert f"execution    {execution(call, 'etl')} failed\n" in out
         assert out.partition("\n\n")[2].splitlines()[:9] == [
             "                  ┌─────────┐",
             "                  │ extract │",
@@ -205,7 +205,7 @@ class TestPicture:
         assert "┌" not in screen
 
     @pytest.mark.parametrize(
-        ("wrong", "code", "said"),
+        ("wrong", "code", "message"),
         [
             (["elt"], 1, "error: workflow 'elt' does not exist\n  Did you mean \"etl\"?"),
             (["zzz"], 1, "error: workflow 'zzz' does not exist\n  List workflows with: foliot workflows"),
@@ -227,12 +227,12 @@ class TestPicture:
         ],
     )
     def test_workflows_show_refuses_invalid_options(
-        self, call: Call, plant: Path, wrong: list[str], code: int, said: str
+        self, call: Call, plant: Path, wrong: list[str], code: int, message: str
     ) -> None:
         ended, out, err = call("workflows", "show", *wrong)
 
         assert (ended, out) == (code, "")
-        assert err.startswith(said)
+        assert err.startswith(message)
 
 
 class TestActive:

@@ -59,7 +59,7 @@ def test_a_server_starts_with_the_stored_definitions_and_renames_when_the_execut
         refused = server.saw("configuration_not_applied")
         assert "could not be renamed" in refused["problem"]
         assert execution_id in refused["hint"]
-        assert refused["started_with"] == "the definitions that are stored"
+        assert refused["started_with"] == "the stored definitions"
         assert [job["id"] for job in place.objects("jobs") if job["id"] in ("old", "new")] == ["old"]
         approve(place, server, execution_id)
 

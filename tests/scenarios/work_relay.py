@@ -33,6 +33,7 @@ class RenewWorker(Struct, tag=True):
     worker_id: WorkerId
     held: list[Token] | None
     ttl: Millis
+    is_draining: bool = False
 
 
 class RetireWorker(Struct, tag=True):
@@ -88,8 +89,8 @@ class WorkEndpoint:
         match request:
             case RegisterWorker(worker, ttl):
                 await self._work.register(worker, ttl)
-            case RenewWorker(worker_id, held, ttl):
-                return await self._work.renew(worker_id, held, ttl)
+            case RenewWorker(worker_id, held, ttl, is_draining):
+                return await self._work.renew(worker_id, held, ttl, is_draining=is_draining)
             case RetireWorker(worker_id):
                 await self._work.retire(worker_id)
             case ClaimRuns(worker_id, queues, limit, known, only):
@@ -128,10 +129,16 @@ class WorkRelay:
         await self._ask(RegisterWorker(worker, ttl), _NOTHING, at)
 
     async def renew(
-        self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: Instant | None = None
+        self,
+        worker_id: WorkerId,
+        held: Collection[Token] | None,
+        ttl: Millis,
+        *,
+        is_draining: bool = False,
+        at: Instant | None = None,
     ) -> Renewal | None:
         listed = None if held is None else list(held)
-        return await self._ask(RenewWorker(worker_id, listed, ttl), _RENEWAL, at)
+        return await self._ask(RenewWorker(worker_id, listed, ttl, is_draining), _RENEWAL, at)
 
     async def retire(self, worker_id: WorkerId) -> None:
         await self._ask(RetireWorker(worker_id), _NOTHING)

@@ -245,6 +245,97 @@ async def test_an_edge_added_during_an_execution_applies_to_the_next(
     assert sorted(ran()[3:]) == ["a", "b", "c", "d"]
 
 
+# -- several roots
+
+
+@pytest.mark.proves("R2-41", "R2-49")
+async def test_a_child_of_two_roots_runs_once_when_both_have_ended(app: Foliot, engine: InlineEngine) -> None:
+    await app.jobs.add_dependency("d", "a")
+    await app.jobs.add_dependency("d", "b", "complete")
+    HELD["b"] = asyncio.Event()
+    await engine.advance(timedelta(hours=1))
+    assert sorted(ran()) == ["a", "b"]
+
+    HELD.pop("b").set()
+    await engine.run_until_idle()
+
+    assert (sorted(ran()), ran()[-1]) == (["a", "b", "d"], "d")
+    assert len({execution for _, execution in RAN}) == 1
+
+
+async def test_a_root_that_fails_skips_the_common_child(app: Foliot, engine: InlineEngine) -> None:
+    FAILING.add("b")
+    for parent in "ab":
+        await app.jobs.add_dependency("d", parent)
+
+    await engine.advance(timedelta(hours=1))
+
+    assert sorted(ran()) == ["a", "b"]
+
+
+async def test_two_roots_with_schedules_of_their_own_are_not_joined(app: Foliot, engine: InlineEngine) -> None:
+    await app.schedules.upsert("daily", job_id="b", cron="0 0 * * *")
+    await app.jobs.add_dependency("d", "a")
+
+    with pytest.raises(
+        InvalidJob, match='"d" would join jobs that start on schedules of their own: "a", "b"'
+    ) as caught:
+        await app.jobs.add_dependency("d", "b")
+
+    assert "depends_on" in caught.value.hint
+    assert await app.jobs.dependencies("d") == [Edge(parent="a")]
+    await app.schedules.delete("daily")
+    await app.jobs.add_dependency("d", "b")
+
+
+async def test_a_root_that_gets_a_schedule_later_starts_the_whole_unit(app: Foliot, engine: InlineEngine) -> None:
+    for parent in "ab":
+        await app.jobs.add_dependency("d", parent)
+    await app.schedules.delete("hourly", force=True)
+    await app.schedules.upsert("other", job_id="b", cron="0 * * * *")
+
+    await engine.advance(timedelta(hours=1))
+
+    assert sorted(ran()) == ["a", "b", "d"]
+
+
+async def test_a_job_that_waits_runs_alone_by_its_own_schedule(app: Foliot, engine: InlineEngine) -> None:
+    await app.schedules.delete("hourly", force=True)
+    for child, parent in (("b", "a"), ("c", "b")):
+        await app.jobs.add_dependency(child, parent)
+    await app.schedules.upsert("own", job_id="b", cron="0 * * * *")
+
+    await engine.advance(timedelta(hours=1))
+
+    assert RAN == [("b", None)]
+
+
+async def test_a_unit_is_started_by_hand_under_the_name_of_its_first_root(app: Foliot, engine: InlineEngine) -> None:
+    for parent in "ab":
+        await app.jobs.add_dependency("d", parent)
+
+    await app.workflows.start("after:a")
+    await engine.run_until_idle()
+
+    assert sorted(ran()) == ["a", "b", "d"]
+
+
+async def test_an_edge_of_an_open_execution_cannot_be_removed_whichever_root_started_it(
+    app: Foliot, engine: InlineEngine
+) -> None:
+    for parent in "ab":
+        await app.jobs.add_dependency("d", parent)
+    HELD["a"] = asyncio.Event()
+    await engine.advance(timedelta(hours=1))
+
+    with pytest.raises(InvalidRun, match="is under way"):
+        await app.jobs.remove_dependency("d", "b")
+
+    HELD.pop("a").set()
+    await engine.run_until_idle()
+    await app.jobs.remove_dependency("d", "b")
+
+
 @pytest.mark.proves("R2-60")
 async def test_concurrently_added_edges_are_all_stored(app: Foliot, engine: InlineEngine) -> None:
     await asyncio.gather(*(app.jobs.add_dependency(child, "a") for child in "bcd"))

@@ -10,7 +10,7 @@ from foliot.domain.job.job import Job, Options
 from foliot.domain.run.lease import Worker, WorkerState
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import Run, Status
-from foliot.domain.workflow.conditions import Result
+from foliot.domain.workflow.conditions import Condition, Result
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
@@ -50,6 +50,7 @@ def blockers(*workers: WorkerState, limits: dict[RunId, list[AwaitedLimit]] | No
     ("workers", "expected"),
     [
         ([worker(is_alive=False)], why.NoWorker(queue="default")),
+        ([worker()._replace(is_draining=True)], why.NoWorker(queue="default")),
         ([worker(queues=("mail",))], why.NoWorker(queue="default")),
         ([worker(running=2)], why.NoFreeSlot(slots=2)),
         ([worker(running=2), worker()], why.WaitsForTurn()),
@@ -164,3 +165,20 @@ def test_an_execution_of_a_missing_version_is_explained_by_it() -> None:
 
     assert found == why.ExecutionUnreadable(error="workflow 'etl version 1' does not exist")
     assert course(Status.CANCELLING).explain() == why.StepsEnding()
+
+
+def test_an_ended_execution_names_what_failed_and_which_step_recovered_it() -> None:
+    on_failure = frozenset({Condition.FAILURE})
+    spec = WorkflowSpec(
+        steps=(
+            Step(name="load"),
+            Step(name="send"),
+            Step(name="restore", after=(Edge(parent="load", when=on_failure),), recovers=True),
+        )
+    )
+    states = {"load": Result.FAILURE, "send": Result.FAILURE, "restore": Result.SUCCESS}
+    records = [StepRecord(name, StepState(0, result=result)) for name, result in states.items()]
+
+    assert course(Status.FAILED, *records, spec=spec).explain() == why.ExecutionEnded(
+        total=3, results={"success": 1, "failure": 2}, failed=("send",), recovered={"load": ("restore",)}
+    )

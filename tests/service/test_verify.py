@@ -8,15 +8,15 @@ from typing import Any
 
 import apsw
 import pytest
-from msgspec.structs import replace
 
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.audit import Fault
-from foliot.domain.ids import RunId, ScheduleId
+from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.schedule.tick import tick_key
 from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.workflow.spec import ON_SUCCESS
 from foliot.service.queries import verify as verifying
 from foliot.service.queries.verify import Report, verify
 from foliot.testing.builders import NIGHTLY, every, retention, succeeded
@@ -315,7 +315,8 @@ async def test_verify_applies_retention_of_runs_and_executions_to_one_job(scene:
     job = await scene.job()
     await scene.schedule(every(60))
     await work(scene, 3)
-    await scene.storage.definitions.put_jobs([(job.id, replace(job.spec, leads="after:report"))], at=scene.now)
+    await scene.job("child")
+    await scene.storage.definitions.add_dependency(JobId("child"), job.id, ON_SUCCESS, at=scene.now)
     await work(scene, 4)
 
     pruned = await scene.prune(retention(runs_per_job=3))

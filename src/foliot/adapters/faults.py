@@ -28,6 +28,8 @@ VERBS: Final = (
         "deploy",
         "delete_workflows",
         "pause_step",
+        "add_dependency",
+        "remove_dependency",
         "open",
         "settle_trees",
         "pass_gates",

@@ -1,4 +1,4 @@
-"""The configuration file: TOML, read whole, checked whole, and turned into values of the domain.
+"""Reads and checks the TOML configuration, and converts it to values of the domain.
 
     files         the main file and what it includes     loading        everything joined
     document      one file as a tree, its problems       sections       [server] [storage] [queue] [retention] ...
@@ -10,7 +10,7 @@
     crontab       what `foliot import crontab` writes
 
 Every key, its names and what it means are in `domain.vocabulary`.
-The file is data: reading it runs nothing and opens nothing but the files it includes.
+The file is data: reading it executes nothing and opens only the files it includes.
 """
 
 from foliot.config.loading import load

@@ -1,4 +1,4 @@
-"""All jobs and workflows of all files as one set: each name once, and every name that is used exists."""
+"""Checks the jobs and workflows of all files together: each name is defined once, and every used name exists."""
 
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -57,7 +57,7 @@ class _Found(NamedTuple):
 def read_declared(sources: Sources, reading: Reading) -> Declared:
     """Return what the files declare. It is complete only if no error was found."""
     found = _read(sources, reading)
-    _refuse_twins(found, reading)
+    _refuse_duplicate_names(found, reading)
     _check_gates(found, reading)
     _check_steps(found, reading)
     schedules = found.schedules
@@ -80,11 +80,11 @@ def _read(sources: Sources, reading: Reading) -> _Found:
     return _Found(jobs, [workflow for workflow in map(workflows.read, sources.workflows) if workflow is not None])
 
 
-def _refuse_twins(found: _Found, reading: Reading) -> None:
-    """Jobs, workflows and steps share one space of names."""
+def _refuse_duplicate_names(found: _Found, reading: Reading) -> None:
+    """Refuse duplicate names: jobs, workflows and steps share one namespace."""
     ids = [*(one.id for one in found.jobs), *(one.id for one in found.workflows), *(name for name, _ in found.steps)]
     if len(set(ids)) == len(ids):
-        return  # looking up the places takes time
+        return  # finding the lines of all names is slow
     first: dict[JobId, tuple[str, Place]] = {}
     for what, name, place in _names(found):
         other, there = first.setdefault(name, (what, place))
@@ -191,8 +191,8 @@ def _renames(found: _Found, reading: Reading) -> dict[JobId, JobId]:
 
 
 def _refuse_swaps(renames: Mapping[JobId, JobId], places: Mapping[str, Place], reading: Reading) -> None:
-    """Refuse ids that change places. After the change the ids are the same as before: applying the file again would
-    change them back."""
+    """Refuse swapped ids. After the swap the set of ids is the same as before, so applying the file again would swap
+    them back."""
     for cycle in islice(find_cycles({new: [old] for old, new in renames.items()}), MOST_CYCLES):
         hint = "Give one of them a third id first, apply the file, and then give it the id that it is to have."
         message = f"these ids cannot change places at once: {' -> '.join(cycle)}"

@@ -42,7 +42,7 @@ class Document:
         near = path
         while near and near not in self.lines:
             near = near[:-1]
-        return Place(self.name, self.lines.get(near, 1), words(path))
+        return Place(self.name, self.lines.get(near, 1), key_text(path))
 
 
 class Node(NamedTuple):
@@ -93,7 +93,7 @@ class Problems:
         return tuple(sorted(self._found, key=lambda found: (order.get(found.file, len(order)), found.line)))
 
 
-def words(path: KeyPath) -> str:
+def key_text(path: KeyPath) -> str:
     """Return a key path as text. Items of a list are counted from 1."""
     text = ""
     for part in path:

@@ -132,8 +132,8 @@ def section_from(environ: Mapping[str, str], section: str) -> Node:
     return Node(values, Environment(names, Path.cwd()), (section,))
 
 
-def report_strangers(environ: Mapping[str, str], problems: Problems) -> None:
-    """Warn of variables whose names begin like those of settings but that are no settings."""
+def report_unknown_variables(environ: Mapping[str, str], problems: Problems) -> None:
+    """Warn of variables whose names begin like settings but are not settings."""
     known = {name for section in SECTIONS for name in _long_names(section).values()} | set(SHORT)
     for section, schema in SECTIONS.items():
         prefix = f"{PREFIX}{section.upper()}_"

@@ -28,7 +28,7 @@ MAX_DEPTH: Final = 50
 _IN_LINE: Final = re.compile(r" \(at line (?P<line>\d+), column \d+\)$")
 _LONG_NUMBER: Final = re.compile(r"(?<=[=\[,\s+-])[0-9][0-9_]{500,}")
 _AT_END: Final = " (at end of document)"
-_PASSING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+_TRANSIENT: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """Errors of this process or this machine, not of a file."""
 _ANY_DEPTH: Final = "**"
 _UNREADABLE: Final = "Give this user the right to read it, or name another file."
@@ -73,7 +73,7 @@ class _Search:
 
     def read(self, path: Path, asked_from: Place, depth: int = 0) -> None:
         """Read a file unless it has been read before: files may include each other."""
-        real = Path(os.path.realpath(path))  # unlike Path.resolve it does not mind links in a circle
+        real = Path(os.path.realpath(path))  # unlike Path.resolve it accepts a cycle of links
         if real in self._seen:
             return
         self._seen.add(real)
@@ -105,16 +105,16 @@ class _Search:
         try:
             found = matches(pattern, document.directory)
         except OSError as error:
-            self._unlisted(error, place)
+            self._report_unlistable(error, place)
             return
         if not found:
             self._nothing_found(pattern, place)
         for match in found:
             self.read(Path(document.name).parent / match, place, depth)
 
-    def _unlisted(self, error: OSError, place: Place) -> None:
+    def _report_unlistable(self, error: OSError, place: Place) -> None:
         # Not a warning: the jobs that are defined there would be taken for deleted.
-        if error.errno in _PASSING:
+        if error.errno in _TRANSIENT:
             raise error
         hint = "Give this user the right to list it, or leave it out of include."
         message = f"directory {str(error.filename)[-128:]!a} could not be read: {error.strerror}"
@@ -144,7 +144,7 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         raise InvalidInput(f"file {shown} does not exist", hint="Write one with: foliot init") from None
     except OSError as error:
-        if error.errno in _PASSING:
+        if error.errno in _TRANSIENT:
             raise
         raise InvalidInput(f"file {shown} could not be read: {error.strerror}", hint=_UNREADABLE) from None
     try:
@@ -155,8 +155,8 @@ def read_text(path: Path) -> str:
 
 
 def _read_bytes(path: Path) -> bytes:
-    # Looked at before it is opened, because opening a device may already do something, and after, because the name
-    # may lead elsewhere by then.
+    # Checked before it is opened, because opening a device may have an effect, and after, because the name may refer to
+    # another file by then.
     _check_regular(path, path.stat())
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         _check_regular(path, os.fstat(file.fileno()))
@@ -216,7 +216,7 @@ def sections(documents: tuple[Document, ...], name: str) -> Iterator[Node]:
             yield Node(document.tree, document).child(name)
 
 
-# -- patterns, as in `glob`, except that a directory that cannot be listed is not taken for an empty one
+# -- patterns, as in `glob`, except that a directory that cannot be listed is an error
 #
 #    jobs.d/**/*.toml --> jobs.d, and every directory below it --> names that match *.toml
 
@@ -259,6 +259,6 @@ def _descend(root: Path, base: str, above: frozenset[str]) -> Iterator[str]:
 
 def _names(place: Path) -> list[str]:
     try:
-        return os.listdir(place)  # noqa: PTH208 - names are all that is wanted
+        return os.listdir(place)  # noqa: PTH208 - only names are needed
     except (FileNotFoundError, NotADirectoryError):
         return []

@@ -1,4 +1,4 @@
-"""[[jobs]]: from what was read to definitions of the domain. Steps and workflows share the parts of it."""
+"""Converts [[jobs]] to definitions of the domain. Steps and workflows share parts of it."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ from foliot.errors import InvalidInput, Place
 
 _KEPT: Final = ("id", "renamed_from", "depends_on")
 _MAX_CONCURRENT: Final = 1
-"""Of a job in a file that does not give it."""
+"""The default for a job in a file."""
 _MAY_BE_SECRET: Final = only((*OF_KINDS, *DESCRIPTION), "url", "body", "json", "payload", "cli", "prompt_args")
 """Keys whose variables may be secrets. Those of `env` and `headers` are never shown."""
 _DESCRIBED: Final = {field.name: field.attribute for field in DESCRIPTION}
@@ -50,7 +50,7 @@ class JobReader:
         self._reading = reading
 
     def check_defaults(self) -> None:
-        """Report the problems of [defaults] also where there is no job."""
+        """Report the problems of [defaults], even if there is no job."""
         read_options(self._defaults, self._reading)
         list(job_schedules(JobId("defaults"), self._defaults, self._reading))
 
@@ -70,11 +70,11 @@ class JobReader:
         gate = read_gate(job_id, kind, own, fields, node, self._reading)
         if kind.is_later:
             given = fields["kind"]
-            say_later(given.place, f"kind {given.value}", "This job is left out until then.", self._reading)
+            warn_of_later_version(given.place, f"kind {given.value}", "This job is left out until then.", self._reading)
             return FileJob(job_id, None, (), fields, is_later=True)
         spec = job_spec(kind.runner, fields, node, self._reading)
         warn_of_workers(fields, options, self._queues, self._reading)
-        _warn_of_waiting(fields, options, schedules, self._reading)
+        _warn_of_serial_overlap(fields, options, schedules, self._reading)
         return FileJob(job_id, definition(kind, spec, options, fields, gate), schedules, _kept(fields))
 
 
@@ -83,7 +83,9 @@ def _kept(fields: Fields) -> Fields:
     return Fields({name: fields[name] for name in _KEPT if name in fields})
 
 
-def _warn_of_waiting(fields: Fields, options: Options, schedules: Iterable[NamedSchedule], reading: Reading) -> None:
+def _warn_of_serial_overlap(
+    fields: Fields, options: Options, schedules: Iterable[NamedSchedule], reading: Reading
+) -> None:
     """Warn if runs may overlap by their schedule but not by max_concurrent."""
     allowing = [schedule for schedule in schedules if schedule.spec.overlap is Overlap.ALLOW]
     if allowing and options.max_concurrent == 1:
@@ -160,14 +162,14 @@ def warn_of_workers(fields: Fields, options: Options, queues: Collection[str] | 
     for name in ("labels", "executor"):
         if fields.value(name) not in (None, [], "local"):
             hint = "Until then any worker takes the runs."
-            say_later(fields[name].place, "choosing workers by labels", hint, reading)
+            warn_of_later_version(fields[name].place, "choosing workers by labels", hint, reading)
     if "queue" in fields and queues is not None and options.queue not in queues:
         hint = f"Add it to [server] queues, or start a worker for it: foliot worker --queue {options.queue}"
         message = f'this server does not work on queue "{options.queue}"'
         reading.problems.warning(fields["queue"].place, message, hint)
 
 
-def say_later(place: Place, what: str, hint: str, reading: Reading) -> None:
+def warn_of_later_version(place: Place, what: str, hint: str, reading: Reading) -> None:
     reading.problems.warning(place, f"{what} arrives with a later version", hint)
 
 
@@ -194,20 +196,20 @@ def read_gate(job_id: JobId, kind: Kind, own: Fields, fields: Fields, node: Node
 
 def _refuse_without_dependencies(kind: Kind, own: Fields, node: Node, reading: Reading) -> None:
     if kind.is_gate:
-        hint = 'Name the jobs that it looks at: depends_on = ["backup"].'
+        hint = 'Name the jobs that it depends on: depends_on = ["backup"].'
         reading.problems.error(node.place, f"a job of kind {kind.name} needs depends_on", hint)
         return
     for found in [found for name, found in own.items() if name in _OF_GATES]:
-        hint = "Name the jobs that it looks at in depends_on, or leave it out."
+        hint = "Name the jobs that it depends on in depends_on, or leave it out."
         reading.problems.error(found.place, f"{found.name} means nothing without depends_on", hint)
 
 
 def dependency_nodes(gate: Gate, found: Found) -> Iterator[tuple[JobId, Node]]:
-    """Yield each job that a gate looks at, and where it is named."""
+    """Yield each job that a gate depends on, and where it is named."""
     for number, name in enumerate(gate.depends_on):
         yield name, Node(name, found.node.origin, (*found.node.path, number))
 
 
 def gate_cycles(gates: Mapping[JobId, Gate]) -> Iterator[list[str]]:
-    """Return cycles of gates that look at each other; no two of them share a gate."""
+    """Return cycles of gates that depend on each other; no two of them share a gate."""
     return find_cycles({job: [name for name in gate.depends_on if name != job] for job, gate in gates.items()})

@@ -95,7 +95,7 @@ def _implied(own: Fields) -> str:
 
 
 def _is_request(command: str) -> bool:
-    """Return whether it is a JSON object with a method or a URL. `{ echo hi; }` is none."""
+    """Return whether it is a JSON object with a method or a URL. `{ echo hi; }` is not one."""
     try:
         value: Any = msgspec.json.decode(command)
     except (msgspec.DecodeError, RecursionError):
@@ -127,7 +127,7 @@ def _merged(own: Found, default: Found) -> Found:
 
 
 def _table(found: Found) -> dict[str, Any]:
-    """Return the table as it was written; an empty one if it is no table, which is reported elsewhere."""
+    """Return the table as it was written; an empty one if it is not a table, which is reported elsewhere."""
     value = found.node.value
     return value if isinstance(value, dict) else {}
 
@@ -238,7 +238,7 @@ def _check(kind: str, spec: Mapping[str, Any], fields: Fields, main: Found | Nod
 
 
 def _check_each(kind: str, spec: Mapping[str, Any], fields: Fields, main: Found | Node, reading: Reading) -> bool:
-    """Report fields that are wrong by themselves; return whether there are none."""
+    """Report fields that are wrong by themselves. Returns whether all are correct."""
     types = _types(kind)
     names = {field.attribute: field.name for field in KIND_FIELDS[kind]}
     is_good = True
@@ -258,7 +258,7 @@ def _check_each(kind: str, spec: Mapping[str, Any], fields: Fields, main: Found 
 
 
 def _reworded(fact: str) -> str:
-    """Return what msgspec says about a value, in our words if it is about a bound."""
+    """Return the message of msgspec about a value, reworded if it is about a bound."""
     bound = _BOUND.fullmatch(fact)
     if fact.startswith("Expected `str` matching"):
         return "the name of a variable is not empty and contains no ="

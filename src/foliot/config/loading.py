@@ -6,7 +6,7 @@ from typing import Final
 
 from foliot.config.declarations import Sources, read_declared
 from foliot.config.document import Document, Node, Problems
-from foliot.config.environment import report_strangers, section_from
+from foliot.config.environment import report_unknown_variables, section_from
 from foliot.config.files import Files, read_files, sections
 from foliot.config.reading import Fields, Reading
 from foliot.config.sections import (
@@ -36,7 +36,7 @@ def load(path: Path | None, environ: Mapping[str, str], now: Instant) -> Loaded:
     reading = Reading(environ, problems, now)
     files = _NOTHING if path is None else _read_files(path, reading)
     configuration = _configuration(files, reading)
-    report_strangers(environ, problems)
+    report_unknown_variables(environ, problems)
     storage = configuration.storage if files.documents or path is None else None
     return Loaded(None if problems.has_errors else configuration, problems.sorted(files.paths), storage)
 

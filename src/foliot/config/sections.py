@@ -1,4 +1,4 @@
-"""The sections that say how a server behaves: from what was read to settings."""
+"""Converts the sections about the server to settings."""
 
 from collections.abc import Mapping
 from pathlib import Path

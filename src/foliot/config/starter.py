@@ -1,4 +1,4 @@
-"""The file that `foliot init` writes: a job that runs at once, and examples to be taken into use.
+"""The file that `foliot init` writes: a job that runs immediately, and examples to enable.
 
 A line that begins with `#` and no space is an example: without the `#` it is configuration.
 """

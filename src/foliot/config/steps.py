@@ -71,6 +71,7 @@ class StepReader:
             name=own.value("name", f"step-{node.path[-1]}"),
             after=_read_edges(own, self._reading),
             is_final=own.value("final", False),
+            recovers=own.value("recovers", False),
             overlap=own.value("overlap", StepOverlap.ALLOW),
             payload=own.value("payload"),
             **self._work(own, node, around),
@@ -109,7 +110,7 @@ class StepReader:
     def _gate(self, own: Fields, fields: Fields, kind: Kind, node: Node, around: Around) -> Gate | None:
         """Return the gate of the step. Without a timezone of its own it has that of the workflow."""
         if "timezone" in own and "depends_on" not in node.value:
-            hint = "Name the jobs that it looks at in depends_on, or leave it out."
+            hint = "Name the jobs that it depends on in depends_on, or leave it out."
             self._reading.problems.error(own["timezone"].place, "timezone means nothing without depends_on", hint)
         zone = own.get("timezone") or around.timezone
         known = fields if zone is None else Fields({**fields, "timezone": zone})

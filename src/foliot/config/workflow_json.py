@@ -93,7 +93,7 @@ def read_workflow(tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: I
     problems = Problems()
     reading = Reading({}, problems, now, expands=False)
     workflow = WorkflowReader(Fields(), None, jobs, reading).read(root)
-    assert workflow is not None, "an object is always read, however wrong"
+    assert workflow is not None, "an object is always read, even with errors"
     report_problems(workflow, jobs, reading, watchable=jobs.keys())
     for problem in (*_misplaced(root), *_hidden(root)):
         problems.error(*problem)

@@ -82,6 +82,8 @@ def _step(step: Step) -> Written:
         written["after"] = [_edge(edge) for edge in step.after]
     if step.is_final:
         written["final"] = True
+    if step.recovers:
+        written["recovers"] = True
     if step.overlap is not StepOverlap.ALLOW:
         written["overlap"] = step.overlap
     payload = step.payload if step.definition is None or step.payload is not None else step.definition.payload_template

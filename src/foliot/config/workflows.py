@@ -91,7 +91,7 @@ class WorkflowReader:
         )
 
     def _check_payloads(self, spec: WorkflowSpec, schedules: tuple[NamedSchedule, ...]) -> None:
-        """Report payloads of schedules that are no parameters of the workflow."""
+        """Report keys in payloads of schedules that are not parameters of the workflow."""
         for schedule in schedules:
             try:
                 read_params(spec, schedule.spec.payload)

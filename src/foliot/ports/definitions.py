@@ -1,4 +1,4 @@
-"""The definitions port: stores and reads jobs, schedules and workflows."""
+"""The definitions port: stores and reads jobs, schedules, workflows and dependencies."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -7,6 +7,8 @@ from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import Job, JobSpec
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
+from foliot.domain.workflow.conditions import Conditions
+from foliot.domain.workflow.dependencies import Dependencies
 from foliot.domain.workflow.spec import WorkflowSpec
 
 
@@ -66,7 +68,8 @@ class Definitions(Protocol):
         ...
 
     async def delete_jobs(self, job_ids: Collection[JobId], *, at: Instant | None = None) -> list[JobId]:
-        """Delete jobs with their schedules and cancel their runs that have not started; history is kept.
+        """Delete jobs with their schedules and dependencies, and cancel their runs that have not started; history is
+        kept.
 
         Return the ids that existed.
         """
@@ -80,8 +83,8 @@ class Definitions(Protocol):
         that were done. Running attempts continue. A run that is created concurrently for an old id keeps it, and ends
         as a run of a deleted job.
 
-        Gates and all versions of workflows that refer to the job get the new id. The jobs with these gates, and the
-        jobs of those workflows, get a higher revision.
+        Dependencies, gates and all versions of workflows that refer to the job get the new id. The jobs with these
+        gates, and the jobs of those workflows, get a higher revision.
 
         Raises `JobInUse`, and renames nothing, while one of the jobs is used by an open execution (as its workflow, by
         a step, or in the jobs that it copied), by a workflow with a run that is leased to be opened, or by a run that
@@ -170,3 +173,23 @@ class Definitions(Protocol):
         ...
 
     async def paused_steps(self, workflow_id: str) -> set[str]: ...
+
+    # -- dependencies between jobs (`domain.workflow.dependencies`)
+    # A change stores, in the same transaction, the workflow of each unit that it changes, with the job behind it, and
+    # `Job.leads` of the roots.
+
+    async def dependencies(self) -> Dependencies:
+        """Return all edges, by the job that waits."""
+        ...
+
+    async def add_dependency(self, child: JobId, parent: JobId, when: Conditions, *, at: Instant | None = None) -> None:
+        """Add an edge, or conditions to an edge that exists. Adding an edge twice is a no-op.
+
+        Raises `NotFound` for a job that does not exist, `CycleDetected` for an edge that closes a cycle, and
+        `InvalidJob` for an edge that joins two roots with schedules that will fire.
+        """
+        ...
+
+    async def remove_dependency(self, child: JobId, parent: JobId, *, at: Instant | None = None) -> None:
+        """Remove an edge. A missing edge is a no-op."""
+        ...

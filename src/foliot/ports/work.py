@@ -50,12 +50,18 @@ class Work(Protocol):
         ...
 
     async def renew(
-        self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: Instant | None = None
+        self,
+        worker_id: WorkerId,
+        held: Collection[Token] | None,
+        ttl: Millis,
+        *,
+        is_draining: bool = False,
+        at: Instant | None = None,
     ) -> Renewal | None:
         """Extend a worker and all its leases. Return None if it has expired or is not registered; it stays so.
 
         Its leases that `held` does not list are given back, as if never granted. If `held` is None, nothing is given
-        back.
+        back. `is_draining` is shown to people: the worker finishes what it runs and claims nothing more.
         """
         ...
 

@@ -13,7 +13,7 @@ from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job.job import Job
 from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.conditions import Result, is_met
-from foliot.domain.workflow.execution import StepRecord
+from foliot.domain.workflow.execution import StepRecord, recovered_steps
 from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.plan import Plan, step_as_job
 from foliot.domain.workflow.spec import Edge, Step
@@ -102,7 +102,7 @@ def _explain_scheduled(run: Run, job: Job | None) -> Due | WaitsForGate:
 def _explain_queued(
     run: Run, job: Job | None, blockers: Blockers
 ) -> NoWorker | WaitsForLimit | NoFreeSlot | WaitsForTurn:
-    workers = [state for state in blockers.workers if state.is_alive and run.queue in state.worker.queues]
+    workers = [state for state in blockers.workers if state.serves(run.queue)]
     if not workers:
         return NoWorker(queue=run.queue)
     if run.id in blockers.limits:
@@ -183,8 +183,9 @@ class ExecutionExplainer:
             return InProgress(resolved=resolved, total=len(steps), under_way=under_way)
         counts = Counter(step.state.result for step in steps)
         results = {str(result): counts[result] for result in Result if counts[result]}
-        failed = tuple(step.name for step in steps if step.state.result is Result.FAILURE)
-        return ExecutionEnded(total=len(steps), results=results, failed=failed)
+        recovered = {name: tuple(by) for name, by in recovered_steps(self._step_specs, steps).items()}
+        failed = [step.name for step in steps if step.state.result is Result.FAILURE and step.name not in recovered]
+        return ExecutionEnded(total=len(steps), results=results, failed=tuple(failed), recovered=recovered)
 
     def _error(self) -> str:
         """Return the error of the row that stops the execution, or an empty string."""

@@ -135,6 +135,9 @@ class ExecutionEnded(_Explanation, frozen=True, kw_only=True, tag="execution_end
     total: int
     results: dict[str, int]
     failed: tuple[str, ...]
+    """The failed steps that were not recovered."""
+    recovered: dict[str, tuple[str, ...]]
+    """Each failed step that was recovered, with the steps that did."""
 
 
 ExecutionExplanation = StepsEnding | ExecutionUnreadable | InProgress | ExecutionEnded

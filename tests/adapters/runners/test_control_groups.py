@@ -400,7 +400,7 @@ async def test_a_control_group_is_removed_if_the_program_cannot_be_started(pids:
     assert groups_in(pids) == []
 
 
-def test_cgroup_kill_ends_all_members_at_once() -> None:
+def test_cgroup_kill_ends_all_members_together() -> None:
     place = a_real_group("unified")
     group = ControlGroup({"any": place})
     process = subprocess.Popen(["/bin/sh", "-c", "trap '' TERM; exec sleep 600"])

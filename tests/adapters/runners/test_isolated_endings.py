@@ -282,7 +282,7 @@ async def test_large_payloads_and_results_are_transferred(scene: Scene) -> None:
     assert await scene.call("def job(text): return text", payload=text) == Success(f'"{text}"'.encode())
 
 
-async def test_a_call_to_an_interpreter_that_dies_at_once_does_not_hang(scene: Scene) -> None:
+async def test_a_call_to_an_interpreter_that_dies_immediately_does_not_hang(scene: Scene) -> None:
     failure = await scene.failure(payload="x" * MAX_BYTES, env={"PYTHONHOME": "/no/such/place"})
 
     assert (failure.reason, failure.exit_code) == (Reason.EXIT_CODE, 1)

@@ -72,7 +72,7 @@ async def test_a_start_that_fails_by_a_shortage_waits_until_another_run_has_ende
 
 
 @pytest.mark.parametrize("number", SHORTAGES)
-async def test_a_shortage_fails_at_once_if_no_run_is_running(queue: SpawnQueue, number: int) -> None:
+async def test_a_shortage_fails_immediately_if_no_run_is_running(queue: SpawnQueue, number: int) -> None:
     launcher = FakeStart(OSError(number, "none left"))
 
     with pytest.raises(OSError, match="none left"):
@@ -83,7 +83,7 @@ async def test_a_shortage_fails_at_once_if_no_run_is_running(queue: SpawnQueue, 
 @pytest.mark.parametrize(
     "error", [FileNotFoundError(errno.ENOENT, "no"), ProcessNotWatched(errno.EAGAIN, "no")], ids=repr
 )
-async def test_an_error_that_is_no_shortage_fails_at_once(queue: SpawnQueue, error: OSError) -> None:
+async def test_an_error_that_is_not_a_shortage_fails_immediately(queue: SpawnQueue, error: OSError) -> None:
     launcher = FakeStart(error)
 
     with queue.running(), pytest.raises(OSError, match="no"):

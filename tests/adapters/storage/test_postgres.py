@@ -1,4 +1,4 @@
-"""PostgreSQL is a storage."""
+"""PostgreSQL fulfils the contracts of a storage."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
@@ -36,12 +36,12 @@ def dsn(database: tuple[PostgresServer, str], connections: str) -> str:
 
 
 in_both_modes = pytest.mark.parametrize("connections", ["direct", "pooled"])
-"""Direct, and in the mode for a pooler that lends a connection for one transaction only.
+"""Direct, and in the mode for a pooler that assigns a connection for one transaction only.
 
 The modes differ in how a session is used. Create, claim, exchange, finish and settle are usually one statement outside
 a transaction; behind a pooler they get a transaction that brings its own settings. No statement is prepared there, and
-the bell listens without settings. So the contracts of these verbs, of the signals and of colliding sessions run in both
-modes. All other verbs use the same transactions in both modes, and their contracts run once. A real pooler is used in
+the bell listens without settings. So the contracts of these calls, of the signals and of colliding sessions run in both
+modes. All other calls use the same transactions in both modes, and their contracts run once. A real pooler is used in
 `postgres/test_pooler.py`.
 """
 
@@ -103,6 +103,10 @@ class TestConcurrency(contracts.ConcurrencyContract):
 
 @in_both_modes
 class TestDedupe(contracts.DedupeContract):
+    pass
+
+
+class TestDependencies(contracts.DependencyContract):
     pass
 
 

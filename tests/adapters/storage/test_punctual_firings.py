@@ -1,4 +1,4 @@
-"""Only firings that have nothing but one tick, on time, whose run is free to start, are saved the short way."""
+"""Only firings with exactly one tick, on time, whose run may start immediately, use the fast path."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def test_one_tick_on_time_is_punctual() -> None:
     ],
     ids=lambda change: ",".join(change),
 )
-def test_whatever_else_there_is_to_save_needs_the_long_way(change: dict[str, Any]) -> None:
+def test_a_firing_with_anything_else_to_save_needs_the_general_path(change: dict[str, Any]) -> None:
     assert not is_punctual(replace(firing(), **change))
 
 
@@ -59,7 +59,7 @@ def test_whatever_else_there_is_to_save_needs_the_long_way(change: dict[str, Any
     ],
     ids=lambda change: ",".join(change),
 )
-def test_a_tick_that_is_more_than_one_moment_on_time_needs_the_long_way(change: dict[str, Any]) -> None:
+def test_a_tick_that_is_late_or_covers_several_moments_needs_the_general_path(change: dict[str, Any]) -> None:
     plain = firing()
 
     assert not is_punctual(replace(plain, ticks=[plain.ticks[0]._replace(**change)]))
@@ -78,7 +78,7 @@ def test_a_tick_that_is_more_than_one_moment_on_time_needs_the_long_way(change: 
     ],
     ids=lambda change: ",".join(change),
 )
-def test_a_run_that_may_have_to_wait_needs_the_long_way(change: dict[str, Any]) -> None:
+def test_a_run_that_may_have_to_wait_needs_the_general_path(change: dict[str, Any]) -> None:
     plain = firing()
 
     assert not is_punctual(replace(plain, runs=[replace(plain.runs[0], **change)]))

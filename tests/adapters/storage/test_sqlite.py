@@ -1,4 +1,4 @@
-"""A SQLite file keeps every promise of a storage."""
+"""A SQLite file fulfils the contracts of a storage."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -92,6 +92,10 @@ class TestRuns(suites.RunContract):
 
 
 class TestDedupe(suites.DedupeContract):
+    pass
+
+
+class TestDependencies(suites.DependencyContract):
     pass
 
 
@@ -229,9 +233,7 @@ class TestConcurrency(suites.ConcurrencyContract):
 
 @pytest.mark.proves("L3")
 @pytest.mark.parametrize("step", [HOUR, -HOUR])
-async def test_a_step_of_the_wall_clock_frees_no_live_lease(
-    storage: Storage, clock: VirtualClock, step: Millis
-) -> None:
+async def test_setting_the_wall_clock_expires_no_lease(storage: Storage, clock: VirtualClock, step: Millis) -> None:
     worker = a_worker()
     await storage.work.register(worker, LEASE)
     await storage.orders.create([a_run(due_at=0)])
@@ -245,7 +247,7 @@ async def test_a_step_of_the_wall_clock_frees_no_live_lease(
 
 
 @pytest.mark.proves("L3")
-async def test_a_clock_set_back_keeps_no_dead_lease(storage: Storage, clock: VirtualClock) -> None:
+async def test_setting_the_wall_clock_back_keeps_no_expired_lease(storage: Storage, clock: VirtualClock) -> None:
     worker = a_worker()
     await storage.work.register(worker, LEASE)
     await storage.orders.create([a_run(due_at=0)])

@@ -30,12 +30,23 @@ def results(steps: list[Step], endings: Mapping[str, Result]) -> dict[str, Resul
     return found
 
 
-def is_failed(steps: list[Step], found: Mapping[str, Result]) -> bool:
-    """Return whether a failure is not handled by a child."""
-    taken_up = {
-        edge.parent
-        for step in steps
-        for edge in step.after
-        if found[step.name] != "skipped" and ("failure" in edge.when or "complete" in edge.when)
+def recovered(steps: list[Step], found: Mapping[str, Result]) -> set[tuple[str, str]]:
+    """Every pair of a failed step and a step that recovered it, by looking at all pairs of steps."""
+    return {
+        (failed.name, other.name)
+        for failed in steps
+        for other in steps
+        for edge in other.after
+        if found[failed.name] == "failure"
+        and edge.parent == failed.name
+        and ("failure" in edge.when or "complete" in edge.when)
+        and other.recovers
+        and not other.is_final
+        and found[other.name] == "success"
     }
-    return any(result == "failure" and name not in taken_up for name, result in found.items())
+
+
+def is_failed(steps: list[Step], found: Mapping[str, Result]) -> bool:
+    """Whether a step failed that no other one recovered."""
+    made_up = {name for name, _ in recovered(steps, found)}
+    return any(result == "failure" and name not in made_up for name, result in found.items())

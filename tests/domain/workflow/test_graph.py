@@ -85,6 +85,12 @@ def test_all_problems_of_a_graph_are_reported_together() -> None:
         ([step("a"), step("z", "a", is_final=True)], "already comes after every step"),
         ([step("z", is_final=True), step("a", "z")], "comes after the final step"),
         ([step("a"), Step(name="b", after=(Edge(parent="a", when=frozenset()),))], "has no condition"),
+        ([Step(name="a", recovers=True)], 'step "a" has recovers and follows no step by failure or complete'),
+        (
+            [step("a"), Step(name="b", after=(Edge(parent="a"),), recovers=True)],
+            'step "b" has recovers and follows no step by failure or complete',
+        ),
+        ([step("a"), Step(name="z", is_final=True, recovers=True)], 'final step "z" cannot have recovers'),
     ],
 )
 def test_invalid_graphs_are_refused(steps: list[Step], problem: str) -> None:

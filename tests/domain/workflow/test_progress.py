@@ -20,6 +20,8 @@ from foliot.domain.workflow.progress import (
     begin,
     first_states,
     overall,
+    recoveries,
+    unrecovered,
 )
 from foliot.domain.workflow.rerun import rerun_states
 from foliot.domain.workflow.spec import Edge, Step
@@ -29,9 +31,9 @@ from tests.domain.workflow import reference
 SUCCESS, FAILURE, SKIPPED = Result
 
 
-def step(name: str, after: dict[str, str] | None = None, *, is_final: bool = False) -> Step:
+def step(name: str, after: dict[str, str] | None = None, *, is_final: bool = False, recovers: bool = False) -> Step:
     edges = (Edge(parent=p, when=frozenset(Condition(c) for c in when.split())) for p, when in (after or {}).items())
-    return Step(name=name, after=tuple(edges), is_final=is_final)
+    return Step(name=name, after=tuple(edges), is_final=is_final, recovers=recovers)
 
 
 def play(
@@ -73,9 +75,10 @@ def workflows(draw: st.DrawFn) -> tuple[list[Step], dict[str, Result]]:
     steps = []
     for place, name in enumerate(names):
         parents = draw(st.lists(st.sampled_from(names[:place]), unique=True, max_size=4)) if place else []
-        steps.append(Step(name=name, after=tuple(Edge(parent=parent, when=draw(conditions)) for parent in parents)))
+        edges = tuple(Edge(parent=parent, when=draw(conditions)) for parent in parents)
+        steps.append(Step(name=name, after=edges, recovers=draw(st.booleans())))
     if size > 1 and draw(st.booleans()):
-        steps[-1] = Step(name=names[-1], is_final=True)
+        steps[-1] = Step(name=names[-1], is_final=True, recovers=draw(st.booleans()))
     steps = draw(st.permutations(steps))
     endings = {name: draw(st.sampled_from([SUCCESS, FAILURE, SKIPPED])) for name in names}
     return list(steps), endings
@@ -114,38 +117,98 @@ def test_results_follow_from_the_graph_alone_in_every_order(
 
 @pytest.mark.proves("D5")
 @given(workflows())
-def test_an_execution_fails_if_a_failure_is_not_handled(
+def test_an_execution_has_failed_unless_every_failure_was_recovered(
     workflow: tuple[list[Step], dict[str, Result]],
 ) -> None:
     steps, endings = workflow
+    graph = graph_of(steps)
     states, _ = play(steps, endings)
     found = reference.results(steps, endings)
 
-    status = overall(graph_of(steps), states)
+    status = overall(graph, states)
 
+    assert {(name, by) for name, all_by in recoveries(graph, states).items() for by in all_by} == reference.recovered(
+        steps, found
+    )
     if all(result == "skipped" for result in found.values()):
         assert status is Status.SKIPPED
     else:
-        assert (status is Status.FAILED) == reference.is_failed(steps, found)
+        assert (status is Status.FAILED) == reference.is_failed(steps, found) == bool(unrecovered(graph, states))
 
 
 @pytest.mark.proves("D5")
-@pytest.mark.parametrize(
-    ("when", "status"),
-    [
-        ("failure", Status.SUCCESS),
-        ("complete", Status.SUCCESS),
-        ("success failure", Status.SUCCESS),
-        ("success", Status.FAILED),
-        ("skipped", Status.FAILED),
-    ],
-)
-def test_a_failure_is_handled_by_a_child_that_ran_because_of_it(when: str, status: Status) -> None:
-    steps = [step("load"), step("next", {"load": when})]
+@for_each("when", ["failure", "complete", "success failure", "success", "skipped"])
+def test_a_step_that_runs_after_a_failure_does_not_hide_it(when: str) -> None:
+    steps = [step("load"), step("alert", {"load": when})]
 
     states, _ = play(steps, {"load": FAILURE})
 
+    assert overall(graph_of(steps), states) is Status.FAILED
+
+
+@pytest.mark.proves("D5")
+@for_each(
+    ("when", "ends", "status"),
+    [
+        ("failure", SUCCESS, Status.SUCCESS),
+        ("complete", SUCCESS, Status.SUCCESS),
+        ("success failure", SUCCESS, Status.SUCCESS),
+        ("failure", FAILURE, Status.FAILED),
+        ("failure", SKIPPED, Status.FAILED),
+        ("skipped success", SUCCESS, Status.FAILED),
+    ],
+)
+def test_a_failure_is_recovered_by_the_success_of_a_step_that_recovers(when: str, ends: Result, status: Status) -> None:
+    steps = [step("load"), step("repair", {"load": when}, recovers=True)]
+
+    states, _ = play(steps, {"load": FAILURE, "repair": ends})
+
     assert overall(graph_of(steps), states) is status
+    assert recoveries(graph_of(steps), states) == ({"load": ["repair"]} if status is Status.SUCCESS else {})
+
+
+TWO_FAILED = {
+    "one repairs both": (
+        [step("repair", {"a": "failure", "b": "failure"}, recovers=True)],
+        {},
+        {"a": ["repair"], "b": ["repair"]},
+    ),
+    "one repairs one": ([step("repair", {"a": "failure"}, recovers=True)], {}, {"a": ["repair"]}),
+    "two repair one": (
+        [step("repair", {"a": "failure"}, recovers=True), step("undo", {"a": "complete"}, recovers=True)],
+        {},
+        {"a": ["repair", "undo"]},
+    ),
+    "a failed repair": (
+        [
+            step("repair", {"a": "failure", "b": "failure"}, recovers=True),
+            step("undo", {"repair": "failure"}, recovers=True),
+        ],
+        {"repair": FAILURE},
+        {"repair": ["undo"]},
+    ),
+    "a second repair of all": (
+        [
+            step("repair", {"a": "failure"}, recovers=True),
+            step("undo", {"a": "failure", "b": "failure", "repair": "failure"}, recovers=True),
+        ],
+        {"repair": FAILURE},
+        {"a": ["undo"], "b": ["undo"], "repair": ["undo"]},
+    ),
+}
+
+
+@pytest.mark.proves("D5")
+@for_each("row", TWO_FAILED)
+def test_each_of_several_failures_needs_a_recovery(row: str) -> None:
+    more, endings, recovered = TWO_FAILED[row]
+    steps = [step("a"), step("b"), *more]
+    failed = {"a", "b", *endings}
+
+    states, _ = play(steps, {"a": FAILURE, "b": FAILURE, **endings})
+
+    assert recoveries(graph_of(steps), states) == recovered
+    assert set(unrecovered(graph_of(steps), states)) == failed - recovered.keys()
 
 
 @given(workflows(), st.data())
@@ -253,8 +316,9 @@ def test_the_condition_table_of_the_specification(row: str) -> None:
     assert play(steps, endings)[1] == expected
 
 
-def test_the_final_step_handles_no_failure() -> None:
-    steps = [step("a"), step("z", is_final=True)]
+@for_each("recovers", [False, True])
+def test_the_final_step_recovers_nothing(recovers: bool) -> None:
+    steps = [step("a"), step("z", is_final=True, recovers=recovers)]
     states, _ = play(steps, {"a": FAILURE})
 
     assert overall(graph_of(steps), states) is Status.FAILED

@@ -12,8 +12,10 @@ from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.rerun import (
     CarriedOutput,
     carried_outputs,
+    lost_steps,
     outputs_to_carry,
     referenced_steps,
+    rerun_states,
     run_again,
     with_carried,
 )
@@ -96,3 +98,27 @@ def test_marked_steps_are_kept_and_unresolved_steps_run_again() -> None:
 
 def _after(name: str) -> tuple[Edge, ...]:
     return {"b": (Edge(parent="a"),), "c": (Edge(parent="b"),)}.get(name, ())
+
+
+def after(name: str, *parents: str) -> Step:
+    return Step(name=name, job=JobId("x"), after=tuple(Edge(parent=parent) for parent in parents))
+
+
+def test_a_rerun_of_a_newer_version_keeps_drops_and_adds_steps() -> None:
+    old = graph_of([after("a"), after("b", "a"), after("c", "b"), after("d", "a", "b")])
+    new = graph_of([after("a"), after("e", "a"), after("b", "e"), after("d", "a")])
+    before = {
+        "a": StepState(0, result=Result.SUCCESS, run_id=HERE),
+        "b": StepState(0, result=Result.FAILURE, run_id=HERE),
+        "c": StepState(0, ("b",), Result.SKIPPED),
+        "d": StepState(0, ("b", "gone"), Result.SKIPPED),
+    }
+
+    assert lost_steps(old, new, before, ["b"]) == []
+    assert lost_steps(old, graph_of([after("b")]), before, ["b"]) == ["a"]
+    assert rerun_states(new, before, {}, start=["b"]) == {
+        "a": before["a"],
+        "e": StepState(0),
+        "b": StepState(0),
+        "d": StepState(0, ("b",), Result.SKIPPED),
+    }

@@ -139,15 +139,15 @@ async def test_a_coroutine_returned_after_cancellation_is_closed(app: Foliot) ->
 
 
 @pytest.mark.parametrize(
-    ("thing", "told"),
+    ("thing", "message"),
     [
         (functools.partial(add, 1), "has no name"),
         ("add", "a job must be a function, not str"),
         (add(), "a job must be a function, not coroutine"),
     ],
 )
-def test_an_object_that_cannot_be_a_job_is_refused(app: Foliot, thing: Any, told: str) -> None:
-    with pytest.raises(InvalidJob, match=told) as refused:
+def test_an_object_that_cannot_be_a_job_is_refused(app: Foliot, thing: Any, message: str) -> None:
+    with pytest.raises(InvalidJob, match=message) as refused:
         app.job(thing)
 
     assert "id=" in refused.value.hint

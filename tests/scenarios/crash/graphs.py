@@ -80,7 +80,7 @@ def _graph(name: str, script: Script, effects: Path) -> Workflow:
     for step in script.steps:
         deed = script.deeds[step.name]
         options = {"max_lost": OFTEN, **_RETRIES.get(deed.ends, {})}
-        made = flow.step(step.name, _work(deed, effects), payload=TOLD, **options)
+        made = flow.step(step.name, _work(deed, effects), payload=TOLD, recovers=step.recovers, **options)
         for edge in step.after:
             made.after(edge.parent, *edge.when)
         if step.is_final:

@@ -25,6 +25,7 @@ AT_THE_END: Final = ("retire.", "resign.")
 
 BY_HAND: Final = (
     *("rename_jobs", "mark", "answer", "watch", "put_workflows", "delete_workflows", "pause_step", "pass_gates"),
+    *("add_dependency", "remove_dependency"),
 )
 """Verbs that the application does not come by. That they are atomic is shown where the storages are tested."""
 

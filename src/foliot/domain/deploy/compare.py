@@ -44,7 +44,7 @@ from foliot.domain.deploy.rename import (
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.schedule.schedule import canonical
-from foliot.domain.workflow.dependencies import led_by
+from foliot.domain.workflow.dependencies import unit_id
 from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, is_part_of_workflow, step_job_id
 from foliot.domain.workflow.spec import WorkflowSpec
 
@@ -72,7 +72,7 @@ def _with_parts(renames: Iterable[Rename], current: Current) -> list[Rename]:
     """Return the renames with those that follow: of the jobs of a workflow's steps, in all versions, and of the
     workflow that a job leads."""
     wanted = dict(renames)
-    led = {JobId(led_by(old)): JobId(led_by(new)) for old, new in renames if _is_led(led_by(old), current)}
+    led = {JobId(unit_id(old)): JobId(unit_id(new)) for old, new in renames if _is_unit(unit_id(old), current)}
     steps = {
         step_job_id(old, name): step_job_id(new, name)
         for old, new in renames
@@ -83,8 +83,8 @@ def _with_parts(renames: Iterable[Rename], current: Current) -> list[Rename]:
     return possible_renames({**wanted, **led, **steps}, current.jobs.keys())
 
 
-def _is_led(workflow_id: str, current: Current) -> bool:
-    """Return whether the workflow exists and was made by Foliot from dependencies."""
+def _is_unit(workflow_id: str, current: Current) -> bool:
+    """Whether there is such a workflow, and Foliot made it of dependencies."""
     job = current.jobs.get(JobId(workflow_id))
     return job is not None and job.source == "foliot"
 
@@ -123,7 +123,7 @@ def _with_new_names(current: Current, names: Names) -> Current:
     if not names:
         return current
     jobs = {job_id: renamed_job(spec, names) for job_id, spec in current.jobs.items()}
-    workflows = {name: renamed_workflow(name, spec, names) for name, spec in current.workflows.items()}
+    workflows = {name: renamed_workflow(spec, names) for name, spec in current.workflows.items()}
     return replace(current, jobs=jobs, workflows=workflows)
 
 

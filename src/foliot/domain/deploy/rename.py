@@ -3,8 +3,7 @@
 Schedules that are named after the job (`<job id>:<name>`) are renamed. The H of a cron expression and the jitter are
 still derived from the former name: a rename moves no fire time, and the existing ledger stays valid.
 
-Definitions that name the job get the new id: gates, steps of workflows in all versions, and the job that leads a
-workflow.
+Definitions that name the job name the new id: gates, and the steps of workflows in every version.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,7 +14,6 @@ from msgspec.structs import replace
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.schedule.schedule import ScheduleSpec
-from foliot.domain.workflow.dependencies import EDGES, renamed_edges
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 
 Names = Mapping[JobId, JobId]
@@ -70,9 +68,8 @@ def renamed_spec(spec: ScheduleSpec, schedule_id: ScheduleId, rename: Rename) ->
 
 
 def jobs_named_by_job(spec: JobSpec) -> set[str]:
-    """Return the ids of jobs and workflows that a definition names."""
-    depends_on = () if spec.gate is None else spec.gate.depends_on
-    return {*depends_on, spec.leads}
+    """The ids of jobs that a definition names."""
+    return set() if spec.gate is None else {*spec.gate.depends_on}
 
 
 def jobs_named_by_workflow(spec: WorkflowSpec) -> set[str]:
@@ -82,19 +79,17 @@ def jobs_named_by_workflow(spec: WorkflowSpec) -> set[str]:
 
 
 def renamed_job(spec: JobSpec, names: Names) -> JobSpec:
-    """Return a definition with the new ids in its gate, and of the workflow that it leads."""
-    leads = names.get(JobId(spec.leads), spec.leads)
+    """A definition, as it is when jobs that its gate looks at have their new ids."""
     if spec.gate is None:
-        return replace(spec, leads=leads)
+        return spec
     depends_on = tuple(names.get(name, name) for name in spec.gate.depends_on)
-    return replace(spec, leads=leads, gate=replace(spec.gate, depends_on=depends_on))
+    return replace(spec, gate=replace(spec.gate, depends_on=depends_on))
 
 
-def renamed_workflow(workflow_id: str, spec: WorkflowSpec, names: Names) -> WorkflowSpec:
-    """Return a version of a workflow with the new ids of jobs that its steps name. The steps keep their names, which
-    executions refer to."""
-    renamed = replace(spec, steps=tuple(_renamed_step(step, names) for step in spec.steps))
-    return renamed_edges(renamed, names) if workflow_id == EDGES else renamed
+def renamed_workflow(spec: WorkflowSpec, names: Names) -> WorkflowSpec:
+    """A version of a workflow, as it is when jobs that its steps name have their new ids. Its steps keep their names,
+    by which executions know them."""
+    return replace(spec, steps=tuple(_renamed_step(step, names) for step in spec.steps))
 
 
 def _renamed_step(step: Step, names: Names) -> Step:

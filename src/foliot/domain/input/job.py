@@ -1,4 +1,4 @@
-"""From the options of a job or a run to the values used inside."""
+"""Converts the options of a job or a run to domain values."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def option_overlay(read: Mapping[str, Any]) -> dict[str, Any]:
             group, _, attribute = field.attribute.rpartition(".")
             (options.setdefault(group, {}) if group else options)[attribute] = read[field.name]
     if "delays" in options.get("retry", ()):
-        # Pauses without a number of retries mean that many retries.
+        # Without `retries`, the number of pauses is the number of retries.
         options["retry"].setdefault("retries", len(options["retry"]["delays"]))
     return options
 
@@ -49,7 +49,7 @@ def read_gate(read: Keywords) -> Gate | None:
         if alone is None:
             return None
         name = read.written[alone]
-        hint = 'Name the jobs that it looks at: depends_on=["backup"].'
+        hint = 'Name the jobs that it depends on: depends_on=["backup"].'
         raise InvalidJob(f"{name} means nothing without depends_on", hint=hint, field=name)
     if twice := [name for name, times in Counter(read[DEPENDS_ON.name]).items() if times > 1]:
         raise InvalidJob(f'"{twice[0][:64]}" is named twice', hint="Name each job once.", field=DEPENDS_ON.name)

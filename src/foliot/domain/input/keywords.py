@@ -1,4 +1,4 @@
-"""Keyword arguments, read by the table of options."""
+"""Reads keyword arguments by the table of options."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ Refusal = type[InvalidInput]
 
 
 class Keywords(dict[str, Any]):
-    """The options that were given: name -> value as it is used inside. `written`: name -> name that the caller used."""
+    """The options that were given: name -> converted value. `written`: name -> name that the caller used."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""From the options of a schedule to the schedule used inside."""
+"""Converts the options of a schedule to a domain value."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,14 +11,14 @@ from foliot.domain.vocabulary.schedule import PAYLOAD, POLICY, RULE, TARGET
 from foliot.errors import InvalidSchedule
 
 _PLAIN: Final = (*TARGET, *POLICY, PAYLOAD)
-"""Options that are attributes of a schedule; the rule is another one by its type."""
+"""Options that are attributes of a schedule. The rule is not: its attribute depends on its type."""
 
 
 def schedule_of(read: Mapping[str, Any], written: Mapping[str, str], *, source: str) -> ScheduleSpec:
     """Return a schedule with the options that were read: exactly one of cron, every, at and manual, and others."""
     kind, expr = _rule(read, written)
     given = {field.attribute: read[field.name] for field in _PLAIN if field.name in read}
-    # Not compiled: what H draws depends on the id of the schedule, and only that may make the expression possible.
+    # Not compiled: H depends on the id of the schedule, and an expression may match a date only for some values of H.
     zone = cron.zone_of(expr) if kind is ScheduleType.CRON else "UTC"
     return ScheduleSpec(
         **{"timezone": zone, **given}, options=option_overlay(read), type=kind, expr=expr, source=source

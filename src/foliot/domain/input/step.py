@@ -1,4 +1,4 @@
-"""From the options of a step in Python to the values used inside."""
+"""Converts the options of a step in Python to domain values."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -14,7 +14,7 @@ _EXAMPLE: Final = 'Write True, or {"timeout": "1h", "default": "reject"}.'
 
 
 def read_approval(value: Any) -> Approval | None:
-    """Return whether a step asks a person, and what happens without an answer in time. No timeout: it waits."""
+    """Return the approval of a step, or None. Without a timeout the step waits for ever."""
     match value:
         case None | False:
             return None
@@ -36,10 +36,10 @@ def approval_of(read: Mapping[str, Any]) -> Approval:
 def read_test(
     exit_code: int | Sequence[int], contains: str | None, path: str | None, equals: Mapping[str, Any]
 ) -> OutputTest | None:
-    """Return what an edge asks about the output of its parent; None if it asks nothing."""
+    """Return the condition of an edge on the output of its parent, or None."""
     codes = tuple(exit_code) if isinstance(exit_code, list | tuple) else (exit_code,)
     if any(type(code) is not int for code in codes):
-        raise InvalidJob(f"exit_code {exit_code!a} is no number, or list of numbers", hint="Write 3 or [3, 4].")
+        raise InvalidJob(f"exit_code {exit_code!a} is not a number or a list of numbers", hint="Write 3 or [3, 4].")
     for name, value in (("contains", contains), ("path", path)):
         if value is not None:
             text(value, name)

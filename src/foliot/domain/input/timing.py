@@ -1,4 +1,4 @@
-"""Times that are arguments of a call: moments and durations."""
+"""Reads moments and durations that are arguments of a call."""
 
 from datetime import datetime, timedelta
 
@@ -29,7 +29,7 @@ def millis(value: Span, name: str) -> Millis:
 
 
 def span_in_words(text: str) -> timedelta | None:
-    """Read a duration such as 90s, 1.5h or 1h30m. Return None if the text is none; at most the longest timedelta."""
+    """Read a duration such as 90s, 1.5h or 1h30m. Return None for other text; at most the longest timedelta."""
     length = duration_in_words(text)
     if length is None:
         return None

@@ -1,4 +1,4 @@
-"""Text and flags that are arguments of a call. An error has the class that fits what the argument is for."""
+"""Reads text and flags that are arguments of a call. The caller chooses the class of the error."""
 
 from typing import Any
 

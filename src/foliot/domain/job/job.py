@@ -132,10 +132,6 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     inner_kind: str = ""
     """The kind that executes it, for a job of kind `workflow`, which is another name for a gate."""
 
-    leads: str = ""
-    """The workflow that its schedules start instead: the job and its dependents. Set by Foliot, not by the owner of the
-    definition."""
-
     @property
     def runner(self) -> str:
         """The kind of runner that executes it."""
@@ -162,11 +158,8 @@ class Job(Struct, frozen=True, kw_only=True):
     revision: int
     created_at: Instant
     updated_at: Instant
-
-
-def inherited(spec: JobSpec, before: JobSpec | None) -> JobSpec:
-    """Return the definition with the fields that Foliot sets, taken from the stored one."""
-    return spec if before is None or not before.leads else replace(spec, leads=before.leads)
+    leads: str = ""
+    """The workflow that its schedules start in its place, made of the dependencies between jobs; "" for none."""
 
 
 def watched_by(jobs: Mapping[JobId, JobSpec]) -> set[JobId]:

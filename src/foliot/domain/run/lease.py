@@ -30,6 +30,12 @@ class WorkerState(NamedTuple):
     seen_at: Instant
     is_alive: bool
     running: int
+    is_draining: bool = False
+    """Whether it stops: it finishes what it runs and claims nothing more."""
+
+    def serves(self, queue: str) -> bool:
+        """Return whether it claims runs of a queue."""
+        return self.is_alive and not self.is_draining and queue in self.worker.queues
 
 
 class Claim(Struct, frozen=True, gc=False):

@@ -34,10 +34,10 @@ def launch_job(launch: Launch) -> NewRun | None:
     job = launch.job
     if job is None:
         return None
-    if job.spec.leads:
+    if job.leads:
         return NewRun(
             id=launch.run_id,
-            job_id=JobId(job.spec.leads),
+            job_id=JobId(job.leads),
             due_at=launch.now,
             options=Options(queue=TREES_QUEUE),
             trigger=SCHEDULE_TRIGGER,

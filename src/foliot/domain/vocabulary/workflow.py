@@ -63,6 +63,13 @@ STEP_ONLY: Final = (
     Field(
         "final", FLAG, "If true, the step runs last, once, after any results of the others. At most one step.", "false"
     ),
+    Field(
+        "recovers",
+        FLAG,
+        "If true, the success of the step makes up for the failure of the steps that it follows by `failure` or"
+        " `complete`: the execution has not failed because of them.",
+        "false",
+    ),
     Field("job", TEXT, "The job that the step runs."),
     Field(
         "approve",

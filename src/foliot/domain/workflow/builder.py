@@ -19,7 +19,7 @@ from foliot.domain.input.job import checked_overlay, job_options, read_gate
 from foliot.domain.input.keywords import Keywords, read_keywords
 from foliot.domain.input.step import read_approval, read_test
 from foliot.domain.input.typed import RunOptions, StepOptions
-from foliot.domain.input.words import text
+from foliot.domain.input.words import flag, text
 from foliot.domain.job.job import JobSpec, Options, overlay
 from foliot.domain.job.kinds.http import read_command
 from foliot.domain.vocabulary.field import only
@@ -75,6 +75,7 @@ class Workflow:
         approve: Approval | Mapping[str, Any] | bool = False,
         payload: Any = None,
         overlap: Literal["allow", "skip", "queue"] = "allow",
+        recovers: bool = False,
         **options: Unpack[StepOptions],
     ) -> "StepBuilder":
         """Add a step: a function, a job that exists (`job=`), a question to a person (`approve=`), or a job of its own:
@@ -82,7 +83,8 @@ class Workflow:
 
         A step that is a job of its own has the options of a job, also those of a gate (`depends_on`). A step that names
         a job may give `env`, `stdin`, `headers` and `body` anew. `approve={"timeout": "1h", "default": "approve"}` says
-        what happens without an answer in time.
+        what happens without an answer in time. With `recovers`, its success makes up for the failure of the steps that
+        it comes after by failure or complete.
         """
         asked = read_approval(approve)
         if function is not None and (job is not None or asked is not None):
@@ -100,6 +102,7 @@ class Workflow:
                 approval=asked,
                 payload=payload,
                 overlap=read_named(_OVERLAP, overlap, "overlap", InvalidJob),
+                recovers=flag(recovers, "recovers"),
                 spec={} if is_own else work.fill(_SPEC),
             )
         )
@@ -174,10 +177,13 @@ class StepBuilder:
         approve: Approval | Mapping[str, Any] | bool = False,
         payload: Any = None,
         overlap: Literal["allow", "skip", "queue"] = "allow",
+        recovers: bool = False,
         **options: Unpack[StepOptions],
     ) -> "StepBuilder":
         """Add the next step to the same workflow."""
-        return self.workflow.step(name, function, job=job, approve=approve, payload=payload, overlap=overlap, **options)
+        return self.workflow.step(
+            name, function, job=job, approve=approve, payload=payload, overlap=overlap, recovers=recovers, **options
+        )
 
 
 def whole_workflow(given: Workflow | StepBuilder) -> Workflow:

@@ -50,6 +50,8 @@ TRIGGER_RULES: Final[Mapping[str, Conditions]] = {
 }
 """Airflow's trigger rules that apply to each parent alone. Rules that count parents (one_success) are not supported."""
 
+ON_FAILURE: Final[Conditions] = frozenset({Condition.FAILURE, Condition.COMPLETE})
+"""Conditions that a failed parent meets."""
 _FAILED: Final = frozenset({Status.FAILED, Status.TIMEOUT, Status.CANCELLED})
 
 

@@ -1,13 +1,15 @@
 """An execution of a workflow as it is shown: the contents of its tree and its body."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.run import Status, Tick
-from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.graph import graph_of
+from foliot.domain.workflow.progress import StepState, recoveries
+from foliot.domain.workflow.spec import Step
 from foliot.errors import RowUnreadable
 
 
@@ -54,3 +56,10 @@ class StepRecord(NamedTuple):
     """The reason of its run's status."""
     error: str | None = None
     """The error of its run, if it failed."""
+
+
+def recovered_steps(steps: Sequence[Step], records: Sequence[StepRecord]) -> dict[str, list[str]]:
+    """Return each failed step of an execution that was recovered, with the steps that did."""
+    if not any(step.recovers for step in steps):
+        return {}
+    return recoveries(graph_of(steps), {record.name: record.state for record in records})

@@ -7,6 +7,7 @@ from itertools import islice
 from operator import or_
 from typing import Final, NamedTuple
 
+from foliot.domain.workflow.conditions import ON_FAILURE
 from foliot.domain.workflow.spec import ON_COMPLETE, Edge, Step
 from foliot.errors import Problem, shortened, suggest
 
@@ -22,6 +23,8 @@ class Graph(NamedTuple):
     children: Mapping[str, Sequence[tuple[str, Edge]]]
     """Each child with the edge that leads to it."""
     final: str | None
+    recovering: frozenset[str] = frozenset()
+    """Steps whose success makes up for the failure of a parent."""
 
     @property
     def roots(self) -> list[str]:
@@ -76,7 +79,8 @@ def graph_of(steps: Sequence[Step]) -> Graph:
         for edge in edges:
             if edge.parent in children:
                 children[edge.parent].append((child, edge))
-    return Graph(parents, children, final)
+    recovering = frozenset(step.name for step in steps if step.recovers and not step.is_final)
+    return Graph(parents, children, final, recovering)
 
 
 def _edges(steps: Sequence[Step]) -> dict[str, tuple[Edge, ...]]:
@@ -124,6 +128,7 @@ def _edge_problems(step: Step, known: set[str], finals: Sequence[str]) -> Iterat
         yield Problem.error(f'final step "{step.name}" already comes after every step', "Remove its edges.")
     for name in _repeated(parents):
         yield Problem.error(f'step "{step.name}" comes after "{name}" twice', "Combine the conditions in one edge.")
+    yield from _recovery_problems(step)
     for edge in step.after:
         if edge.parent not in known:
             hint = suggest(edge.parent, known, otherwise=f"There are: {shortened(', '.join(sorted(known)[:20]), 400)}.")
@@ -134,6 +139,17 @@ def _edge_problems(step: Step, known: set[str], finals: Sequence[str]) -> Iterat
         if not edge.when:
             hint = "Use one of: success, failure, skipped, complete."
             yield Problem.error(f'step "{step.name}" has no condition on "{edge.parent}"', hint)
+
+
+def _recovery_problems(step: Step) -> Iterator[Problem]:
+    if not step.recovers:
+        return
+    if step.is_final:
+        hint = "The final step follows every result, so it cannot recover a failure. Use another step."
+        yield Problem.error(f'final step "{step.name}" cannot have recovers', hint)
+    elif not any(edge.when & ON_FAILURE for edge in step.after):
+        hint = 'Write after = { step = "...", when = "failure" }, or leave recovers out.'
+        yield Problem.error(f'step "{step.name}" has recovers and follows no step by failure or complete', hint)
 
 
 def find_cycles(parents: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:

@@ -96,12 +96,15 @@ def _states(plan: Plan, given: ExecutionStart, lookup: Lookup) -> Mapping[str, S
     if given.rerun_of is None:
         return first_states(plan.graph)
     before = lookup.stored_states()
-    if before.keys() != plan.steps.keys():
+    is_same_version = given.rerun_version in (None, given.version)
+    if not before or (is_same_version and before.keys() != plan.steps.keys()):
         raise InvalidRun(
             f"execution {given.rerun_of}, whose results were to be kept, is no longer stored",
             hint="Start the workflow again, or keep executions longer.",
         )
-    tested = {edge.parent for edges in plan.graph.parents.values() for edge in edges if edge.test is not None}
+    tested = before.keys() & {
+        edge.parent for edges in plan.graph.parents.values() for edge in edges if edge.test is not None
+    }
     found = with_carried(lookup.stored_outputs(tested), given.carried) if tested else {}
     run_outputs = {name: output.run_output for name, output in found.items()}
     return rerun_states(plan.graph, before, run_outputs, start=given.steps, marked=given.marked)

@@ -65,7 +65,14 @@ class Lookup:
 
     def outputs(self, names: Collection[str]) -> dict[str, StepOutput]:
         """Return the outputs of these steps. In a rerun, outputs of kept steps whose runs may have been removed come
-        from those carried along."""
+        from those carried along.
+
+        A step without a run has no output; it may not be stored yet.
+        """
+        silent = {name for name in names if name in self._known and self._known[name].run_id is None}
+        if silent:
+            left = {name: StepOutput(self._known[name].result, None, NO_OUTPUT) for name in silent}
+            return {**left, **self.outputs([name for name in names if name not in silent])}
         found = self.stored_outputs(names)
         if all(output.run_output != NO_OUTPUT for output in found.values()):
             return found

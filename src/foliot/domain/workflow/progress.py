@@ -5,6 +5,16 @@ children only. A parent whose edge is not met blocks its child. When the counter
 is blocked, is skipped. A skipped step is resolved, so its own children follow.
 
 The result does not depend on the order in which steps resolve. A step resolves only once.
+
+An execution has failed if a step has failed. The exception is a failure that was recovered: a child with `recovers`
+follows the failed step by `failure` or `complete`, and has succeeded. Each failure is judged alone:
+
+    failed parents of a recovering step    its success recovers all that it follows by `failure` or `complete`
+    recovering children of a failed step   the success of one of them is enough
+    a recovering step that fails           recovers nothing, and its own failure must be recovered as well
+    the grandchildren                      recover the failure of their own parents only
+
+A child without `recovers` (an alert, a clean-up) and the final step recover nothing.
 """
 
 from collections.abc import Generator, Iterable, Mapping
@@ -12,7 +22,7 @@ from typing import Final, NamedTuple, cast
 
 from foliot.domain.ids import RunId
 from foliot.domain.run.run import Status
-from foliot.domain.workflow.conditions import Condition, Result, is_met
+from foliot.domain.workflow.conditions import ON_FAILURE, Result, is_met
 from foliot.domain.workflow.graph import Graph
 from foliot.domain.workflow.output import RunOutput
 from foliot.domain.workflow.spec import Edge
@@ -132,21 +142,28 @@ def advance_with(requests: StateRequests, states: Mapping[str, StepState]) -> Ad
 
 
 def overall(graph: Graph, states: Mapping[str, StepState]) -> Status:
-    """Return the status of an execution whose steps all have a result.
+    """Return the status of an execution in which every step has its result.
 
-    A failure is handled if a child with a condition on failure ran. The final step always runs, so it handles no
-    failure, but its own failure counts.
+    It has failed if a step failed whose failure was not recovered. It was skipped if all its steps were.
     """
     if all(state.result is Result.SKIPPED for state in states.values()):
         return Status.SKIPPED
-    failures = [name for name, state in states.items() if state.result is Result.FAILURE]
-    return Status.SUCCESS if all(_is_handled(graph, states, name) for name in failures) else Status.FAILED
+    return Status.FAILED if unrecovered(graph, states) else Status.SUCCESS
 
 
-def _is_handled(graph: Graph, states: Mapping[str, StepState], name: str) -> bool:
-    return any(
-        child != graph.final
-        and not edge.when.isdisjoint({Condition.FAILURE, Condition.COMPLETE})
-        and states[child].result is not Result.SKIPPED
-        for child, edge in graph.children[name]
-    )
+def unrecovered(graph: Graph, states: Mapping[str, StepState]) -> list[str]:
+    """Return the failed steps that no other step recovered."""
+    recovered = recoveries(graph, states)
+    return [name for name, state in states.items() if state.result is Result.FAILURE and name not in recovered]
+
+
+def recoveries(graph: Graph, states: Mapping[str, StepState]) -> dict[str, list[str]]:
+    """Return each failed step that was recovered, with the steps that did."""
+    recovered: dict[str, list[str]] = {}
+    for name in graph.recovering:
+        if states[name].result is not Result.SUCCESS:
+            continue
+        for edge in graph.parents[name]:
+            if edge.when & ON_FAILURE and states[edge.parent].result is Result.FAILURE:
+                recovered.setdefault(edge.parent, []).append(name)
+    return {name: sorted(found) for name, found in recovered.items()}

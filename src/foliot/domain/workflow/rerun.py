@@ -84,9 +84,25 @@ def _run_output(carried: CarriedOutput) -> RunOutput:
 def run_again(
     graph: Graph, before: Mapping[str, StepState], *, start: Collection[str] = (), marked: Collection[str] = ()
 ) -> set[str]:
-    """Return the steps that do not keep their results in a rerun."""
-    unresolved = [name for name, state in before.items() if state.result is None]
+    """Return the steps that do not keep their results in a rerun.
+
+    The graph may be that of a newer version: steps that it has added run, with all steps after them.
+    """
+    unresolved = [name for name in graph.parents if name not in before or before[name].result is None]
     return graph.descendants([*start, *marked, *unresolved]).difference(marked)
+
+
+def lost_steps(old: Graph, new: Graph, before: Mapping[str, StepState], start: Collection[str]) -> list[str]:
+    """Return the steps whose results a rerun would keep, but which the new version does not have.
+
+    A step that was skipped is not missed: it left nothing behind.
+    """
+    again = run_again(old, before, start=start)
+    return [
+        name
+        for name, state in before.items()
+        if name not in again and name not in new.parents and state.result is not Result.SKIPPED
+    ]
 
 
 def rerun_states(
@@ -101,10 +117,11 @@ def rerun_states(
 
     It begins at the steps in `start`, which run without regard to their parents, and after the steps in `marked`, which
     count as successes. These, the steps after them and all unresolved steps are open again. The other steps keep
-    their result and their run. `run_outputs` are the outputs of kept steps that edges test.
+    their result and their run. `run_outputs` are the outputs of kept steps that edges test. Steps that are not in the
+    graph, because it is that of a newer version, are dropped.
     """
     again = run_again(graph, before, start=start, marked=marked)
-    states = {name: state for name, state in before.items() if name not in again}
+    states = {name: _kept(state, graph) for name, state in before.items() if name in graph.parents.keys() - again}
     states |= {name: before[name]._replace(result=Result.SUCCESS, reason="marked") for name in marked}
     kept = {
         name: Resolved(state.result, run_outputs.get(name, RunOutput()))
@@ -115,6 +132,10 @@ def rerun_states(
         name: _reopened(edges, kept, is_forced=name in start) if name in again else states[name]
         for name, edges in graph.parents.items()
     }
+
+
+def _kept(state: StepState, graph: Graph) -> StepState:
+    return state._replace(blockers=tuple(name for name in state.blockers if name in graph.parents))
 
 
 def _reopened(edges: Iterable[Edge], kept: Mapping[str, Resolved], *, is_forced: bool) -> StepState:

@@ -24,7 +24,7 @@ from foliot.domain.workflow.conditions import Result, result_of
 from foliot.domain.workflow.lookup import Lookup
 from foliot.domain.workflow.output import RunOutput, StepOutput
 from foliot.domain.workflow.plan import ExecutionBody, Plan, definition_of, job_of
-from foliot.domain.workflow.progress import Advance, Resolved, StateRequests, StepState, advance, overall
+from foliot.domain.workflow.progress import Advance, Resolved, StateRequests, StepState, advance, overall, unrecovered
 from foliot.domain.workflow.spec import Step, StepOverlap
 from foliot.errors import InvalidInput
 
@@ -265,7 +265,7 @@ class SettlementBuilder:
         status = overall(self._plan.graph, final)
         if status is not Status.FAILED:
             return Ended(status)
-        failed = [name for name, state in final.items() if state.result is Result.FAILURE]
+        failed = unrecovered(self._plan.graph, final)
         return Ended(status, Reason.STEP_FAILED, f"failed: {', '.join(failed[:20])}")
 
 

@@ -61,6 +61,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
     overlap: StepOverlap = StepOverlap.ALLOW
     is_final: bool = False
     """Runs last, once, whatever the others have come to."""
+    recovers: bool = False
+    """Its success makes up for the failure of a step that it follows by `failure` or `complete`."""
     payload: Any = None
     """What the step is given; may hold templates."""
     spec: dict[str, Any] = {}

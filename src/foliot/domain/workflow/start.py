@@ -17,6 +17,8 @@ class ExecutionStart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     version: int
     rerun_of: RunId | None = None
     """The execution that this one repeats. Steps that do not run again keep their results."""
+    rerun_version: int | None = None
+    """The version of that execution."""
     steps: tuple[str, ...] = ()
     """Steps to run again, with all steps after them."""
     marked: tuple[str, ...] = ()
@@ -39,6 +41,10 @@ class StartInput(msgspec.Struct, frozen=True):
 
     user_id: str | None = None
     idempotency_key: str | None = None
+    rerun_of: str | None = None
+    """The execution that it repeats."""
+    rerun_version: int | None = None
+    """The version of that execution."""
 
     @classmethod
     def read(cls, overrides: bytes | None) -> "StartInput":

@@ -72,6 +72,7 @@ class Heartbeat:
         self._listing_lock = asyncio.Lock()
         self._holder: Holder | None = None
         self._on_registered: Callable[[], None] = lambda: None
+        self._is_draining = False
         self.slots = slots
         self.worker: Worker | None = None
 
@@ -92,7 +93,7 @@ class Heartbeat:
         try:
             async with deadline(self._clock, Millis(max(self._time_left(), 1))):
                 # Without a list of leases nothing is taken back: this call does not wait for claims in flight.
-                renewal = await self._work.renew(worker.id, None, self._lease)
+                renewal = await self._work.renew(worker.id, None, self._lease, is_draining=self._is_draining)
         except Exception:
             log.exception("worker_check_failed", extra={"worker": worker.id})
             return not self.is_expired
@@ -106,6 +107,11 @@ class Heartbeat:
         """Set the holder whose attempts are ended after cancellations and losses, and a callback for registrations."""
         self._holder = holder
         self._on_registered = on_registered
+
+    def announce_draining(self) -> None:
+        """Let the row of this worker show that it stops. It is renewed at once."""
+        self._is_draining = True
+        self.wake.set()
 
     async def round(self) -> Millis | None:
         if self.worker is not None:
@@ -169,7 +175,7 @@ class Heartbeat:
     async def _request_renewal(self, worker: Worker) -> Renewal | None:
         async with self._listing_lock:
             held = self._held() if await self._claims_have_ended() else None
-            return await self._work.renew(worker.id, held, self._lease)
+            return await self._work.renew(worker.id, held, self._lease, is_draining=self._is_draining)
 
     async def _claims_have_ended(self) -> bool:
         """Return whether no claim is in flight, after a short wait for those that are. New claims wait for the listing,

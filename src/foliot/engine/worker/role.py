@@ -67,6 +67,7 @@ class WorkerRole:
 
     async def drain(self, limit: Millis) -> None:
         """Wait until attempts have ended, at most `limit`. End the remaining ones; their runs are given back."""
+        self.heartbeat.announce_draining()
         with suppress(DeadlinePassed):
             async with deadline(self._clock, limit):
                 await self.consumer.drain()

@@ -11,8 +11,6 @@ set at the same time end with the same result.
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from msgspec.structs import replace
-
 from foliot.domain.deploy.compare import compare
 from foliot.domain.deploy.deployment import Action, Changes, Current, Declared, Refusal
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
@@ -41,12 +39,7 @@ class Deployer:
 
     async def plan(self, declared: Declared) -> Changes:
         """Return what `apply` would change. Refusals are part of the result and are not raised."""
-        # Which workflow a job leads is computed from dependencies, not declared.
-        jobs = [
-            replace(job, spec=replace(job.spec, leads=""))
-            async for job in stored_jobs(self._storage)
-            if declared.concerns(job.id, job.spec.source)
-        ]
+        jobs = [job async for job in stored_jobs(self._storage) if declared.concerns(job.id, job.spec.source)]
         # A declared schedule that cannot be read is put again, which repairs it.
         schedules = [
             schedule
@@ -54,7 +47,7 @@ class Deployer:
             if declared.concerns(schedule.id, schedule.revision.spec.source)
             and (not schedule.is_unreadable or schedule.id not in declared.schedules)
         ]
-        # Neither are the workflows that Foliot makes of dependencies.
+        # The workflows that Foliot makes of dependencies are not declared.
         workflows = {
             version.workflow_id: version.spec
             async for version in stored_workflows(self._storage)

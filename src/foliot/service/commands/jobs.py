@@ -6,7 +6,7 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.timing import Span
 from foliot.domain.input.words import flag, text
-from foliot.domain.job.job import Job, JobSpec, check_name, inherited, watched_by
+from foliot.domain.job.job import Job, JobSpec, check_name, watched_by
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.workflow.spec import GRAPH, Edge
 from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, RowUnreadable
@@ -46,9 +46,7 @@ class JobService:
         known = await known_jobs(self._storage, jobs)
         refuse_foreign("job", ((job_id, job.spec.source, jobs[job_id].source) for job_id, job in known.items()))
         await self._check_gates(jobs, {*jobs, *coming})
-        before = {job_id: job.spec for job_id, job in known.items()}
-        kept = [(job_id, inherited(spec, before.get(job_id))) for job_id, spec in jobs.items()]
-        stored = await self._storage.definitions.put_jobs(kept)
+        stored = await self._storage.definitions.put_jobs(list(jobs.items()))
         watched = watched_by(jobs)
         if watched:
             await self._storage.definitions.watch_jobs(watched)
@@ -89,7 +87,6 @@ class JobService:
         schedules = [schedule.id async for schedule in stored_schedules(self._storage, JobId(job_id))]
         if not await self._storage.definitions.delete_jobs([JobId(job_id)]):
             raise await self.not_found(job_id)
-        await self._dependencies.remove_jobs([JobId(job_id)])
         return schedules
 
     async def is_running(self, job_id: str) -> bool:
@@ -106,7 +103,11 @@ class JobService:
         return [view_run(run) for run in ended]
 
     async def add_dependency(self, child: str, parent: str, condition: str = "success") -> None:
-        """Start `child` when a scheduled run of `parent` ends in success, failure, skipped or complete."""
+        """Start `child` when `parent` has ended, started by a schedule, with success, failure, skipped or complete.
+
+        Jobs that are connected so are started together, in one execution, by a schedule of any job that waits for no
+        other. An edge that closes a cycle, or that joins two such jobs with schedules of their own, is refused.
+        """
         await self._dependencies.add(child, parent, condition)
 
     async def remove_dependency(self, child: str, parent: str) -> None:

@@ -17,21 +17,18 @@ from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.check import check_workflow
-from foliot.domain.workflow.dependencies import EDGES
-from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all, related_jobs
-from foliot.domain.workflow.rerun import CarriedOutput, carried_outputs, outputs_to_carry, referenced_steps, run_again
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
 from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, NotFound, RowUnreadable, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Deployment, WorkflowVersion
 from foliot.ports.storage import Storage
-from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.documents import Document, DocumentFormat
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.name_conflicts import NameConflicts
 from foliot.service.commands.ownership import refuse_foreign, refuse_owned
+from foliot.service.commands.reruns import RerunPlanner
 from foliot.service.commands.runs import RunRequest, RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.paging import (
@@ -68,7 +65,6 @@ class WorkflowService:
         jobs: JobService,
         schedules: ScheduleService,
         runs: RunService,
-        dependencies: DependencyService,
         documents: DocumentFormat,
     ) -> None:
         self._storage = storage
@@ -76,7 +72,6 @@ class WorkflowService:
         self._jobs = jobs
         self._schedules = schedules
         self._runs = runs
-        self._dependencies = dependencies
         self._documents = documents
 
     async def put(self, workflows: Mapping[str, WorkflowSpec]) -> dict[str, WorkflowVersion]:
@@ -133,7 +128,6 @@ class WorkflowService:
             raise NotFound("workflow", workflow_id)
         for name in sorted(behind.doubtful):
             log.warning("job_kept", extra={"job": name, "workflow": workflow_id, "reason": "unreadable"})
-        await self._dependencies.remove_jobs(behind.jobs)
         return schedules
 
     async def pause_step(self, workflow_id: str, step: str, paused: bool = True) -> None:
@@ -206,18 +200,21 @@ class WorkflowService:
             return await self.start(name, request.payload, request=request)
         return await self._runs.enqueue(name, request)
 
-    async def rerun(self, execution_id: str, *steps: str) -> RunId:
+    async def rerun(self, execution_id: str, *steps: str, same_version: bool = False) -> RunId:
         """Start a new execution that keeps the results of an ended one, except of the given steps and all after them.
 
-        Without steps it starts at those that failed.
+        Without steps it starts at those that failed. It uses the newest version, which must have the steps whose
+        results are kept, or with `same_version` the version of the ended execution.
         """
         named = [text(step, "step", InvalidInput) for step in steps]
-        return await self._rerun(await self.execution(execution_id), named)
+        flag(same_version, "same_version", InvalidInput)
+        return await self._rerun(await self.execution(execution_id), named, same_version=same_version)
 
     async def mark_step(self, execution_id: str, step: str) -> RunId:
         """Count a step as a success, and return the id of the execution that goes on.
 
-        A waiting step succeeds immediately. If the execution has ended, a new one continues after the step.
+        A waiting step succeeds immediately. If the execution has ended, a new one of the same version continues after
+        the step.
         """
         text(step, "step", InvalidInput)
         execution = await self.execution(execution_id)
@@ -254,41 +251,18 @@ class WorkflowService:
         return {step.name: RunId(step.run_id) for step in execution.steps if step.run_id and step.name in asking}
 
     async def _rerun(
-        self, before: ExecutionView, steps: Collection[str] = (), *, marked: Collection[str] = ()
+        self,
+        before: ExecutionView,
+        steps: Collection[str] = (),
+        *,
+        marked: Collection[str] = (),
+        same_version: bool = True,
     ) -> RunId:
         _refuse_open(before)
-        failed = [step.name for step in before.steps if step.result == "failure"]
-        begin = tuple(steps) or (() if marked else tuple(failed))
-        _refuse_unknown_steps(before, [*begin, *marked])
-        if not begin and not marked:
-            raise InvalidRun(f"no step of execution {before.id} has failed", hint="Name the steps to begin at.")
-        start = ExecutionStart(
-            version=before.version,
-            rerun_of=RunId(before.id),
-            steps=begin,
-            marked=tuple(marked),
-            user_id=before.user_id,
-        )
-        start = replace(start, carried=await self._carried(before, start))
-        return await self._begin(before.workflow_id, start, RunRequest(payload=before.params or None))
-
-    async def _carried(self, before: ExecutionView, start: ExecutionStart) -> dict[str, CarriedOutput]:
-        """Return the outputs of steps that are not run again, as far as other steps use them."""
-        spec, run_id = (await self.record(before.workflow_id, before.version)).spec, RunId(before.id)
-        states = await self._storage.queries.step_states(run_id)
-        again = run_again(graph_of(spec.steps), states, start=start.steps, marked=start.marked)
-        asked = referenced_steps(spec) - again
-        if not asked:
-            return {}
-        found = await self._storage.queries.step_outputs(run_id, asked)
-        stored = await self._storage.queries.get_runs(
-            [output.run_id for output in found.values() if output.run_id is not None]
-        )
-        for run in stored.values():
-            if run.unreadable is not None:
-                raise run.unreadable
-        already_carried = carried_outputs(await self._storage.queries.overrides(run_id))
-        return outputs_to_carry(before.id, found, already_carried, stored)
+        old = await self.record(before.workflow_id, before.version)
+        new = old if same_version else await self.record(before.workflow_id)
+        start, params = await RerunPlanner(self._storage).plan(before, old, new, steps, marked)
+        return await self._begin(before.workflow_id, start, RunRequest(payload=params or None))
 
     async def _begin(self, workflow_id: str, start: ExecutionStart, request: RunRequest) -> RunId:
         return await self._runs.enqueue(workflow_id, replace(request, extra={"start": msgspec.to_builtins(start)}))
@@ -337,12 +311,8 @@ class WorkflowService:
         return found[key]
 
     async def records(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion | RowUnreadable]:
-        """Return the newest version of each workflow, by id, or the error of one that cannot be read.
-
-        The workflow that stores the dependencies between jobs is left out.
-        """
-        found = await page_of_workflows(self._storage, after, limit)
-        return [version for version in found if workflow_id_of(version) != EDGES]
+        """Return the newest version of each workflow, by id, or the error of one that cannot be read."""
+        return await page_of_workflows(self._storage, after, limit)
 
     async def _not_found(self, workflow_id: str, version: int | None) -> NotFound:
         if version is not None and await self.exists(workflow_id):

@@ -7,7 +7,8 @@ import msgspec
 
 from foliot.domain.instant import to_datetime
 from foliot.domain.run.run import Run
-from foliot.domain.workflow.execution import Execution, StepRecord
+from foliot.domain.workflow.execution import Execution, StepRecord, recovered_steps
+from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.queries import ExecutionDetails
 from foliot.service.queries.run_view import key_of
 
@@ -26,6 +27,8 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     """Why its run ended as it did: exception, exit_code, timeout and so on."""
     error: str | None = None
     """The error of its run."""
+    recovered_by: list[str] = []
+    """Steps whose success made up for its failure."""
 
 
 class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +46,10 @@ class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
     """The user it was started for."""
     idempotency_key: str | None
     """The key of its tick, or the key given to the launcher."""
+    rerun_of: str | None
+    """The execution that it repeats."""
+    rerun_version: int | None
+    """The version of that execution."""
     error: str | None
     """Why it failed; while it is open, which row of it cannot be read."""
     steps: list[StepView]
@@ -56,6 +63,8 @@ class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
 def view_execution(details: ExecutionDetails) -> ExecutionView:
     """Build the view of an execution."""
     execution, run, start_input = details.execution, details.run, details.start_input
+    known = details.version.spec.steps if isinstance(details.version, WorkflowVersion) else ()
+    recovered = recovered_steps(known, details.steps)
     return ExecutionView(
         id=execution.run_id,
         workflow_id=execution.workflow_id,
@@ -67,8 +76,10 @@ def view_execution(details: ExecutionDetails) -> ExecutionView:
         finished_at=None if run.finished_at is None else to_datetime(run.finished_at),
         user_id=start_input.user_id,
         idempotency_key=key_of(run, start_input),
+        rerun_of=start_input.rerun_of,
+        rerun_version=start_input.rerun_version,
         error=_unreadable(execution, run) or run.error,
-        steps=[_view_step(step) for step in details.steps],
+        steps=[_view_step(step, recovered.get(step.name, [])) for step in details.steps],
     )
 
 
@@ -79,7 +90,7 @@ def _unreadable(execution: Execution, run: Run) -> str | None:
     return None if error is None else error.message
 
 
-def _view_step(step: StepRecord) -> StepView:
+def _view_step(step: StepRecord, recovered_by: list[str]) -> StepView:
     return StepView(
         name=step.name,
         result=step.state.result,
@@ -89,4 +100,5 @@ def _view_step(step: StepRecord) -> StepView:
         blockers=list(step.state.blockers),
         cause=step.cause,
         error=step.error,
+        recovered_by=recovered_by,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -11,8 +11,14 @@ from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.job.job import DEFAULT_PROJECT, Job, JobSpec
 from foliot.domain.run.run import Run
 from foliot.domain.secrets import public_document, public_spec
+from foliot.domain.vocabulary.kind import GATE_KIND
+from foliot.domain.workflow.spec import GRAPH
 from foliot.errors import RowUnreadable
 from foliot.service.queries.run_view import RunView, view_run
+
+WORKFLOW: Final = "workflow"
+_KINDS: Final[Mapping[str, str]] = {GRAPH: WORKFLOW, GATE_KIND: "gate"}
+"""Stored kind -> its name for people and programs. A kind that is not listed has the same name."""
 
 
 class JobView(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +29,7 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     kind: str
+    """`workflow` and `gate`, or a kind of work: shell, http, python and so on."""
     name: str
     description: str
     enabled: bool
@@ -40,11 +47,16 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     latest_run: RunView | None = None
 
 
+def kind_name(kind: str) -> str:
+    """Return the name of a stored kind."""
+    return _KINDS.get(kind, kind)
+
+
 def view_job(job: Job, latest: Run | None = None) -> JobView:
     spec, shown = job.spec, job.spec.as_written
     return JobView(
         id=job.id,
-        kind=spec.kind,
+        kind=kind_name(spec.kind),
         name=spec.name,
         description=spec.description,
         enabled=spec.enabled,

@@ -75,5 +75,5 @@ def _listed(summary: JobSummary, now: Instant) -> ListedJob:
     job = summary.job
     if isinstance(job, RowUnreadable):
         return ListedJob(job=view_unreadable_job(job), schedules=[])
-    schedules = [view_listed_schedule(one, now) for one in summary.schedules if one.revision.spec.job_id == job.id]
+    schedules = [view_listed_schedule(one, now) for one in summary.schedules]
     return ListedJob(job=view_job(job, summary.latest), schedules=schedules)

@@ -134,5 +134,5 @@ class RunQueries:
         if isinstance(found, Matches):
             raise await self._references.no_single_run(run_id, RunById(run_id), found)
         queue = found.run.queue
-        served = any(state.is_alive and queue in state.worker.queues for state in found.blockers.workers)
+        served = any(state.serves(queue) for state in found.blockers.workers)
         return None if served else queue

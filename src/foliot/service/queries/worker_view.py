@@ -17,6 +17,7 @@ class WorkerView(msgspec.Struct, frozen=True, kw_only=True):
     slots: int
     running: int
     is_alive: bool
+    is_draining: bool
     registered_at: datetime
     seen_at: datetime
 
@@ -29,6 +30,7 @@ def view_worker(state: WorkerState) -> WorkerView:
         slots=state.worker.slots,
         running=state.running,
         is_alive=state.is_alive,
+        is_draining=state.is_draining,
         registered_at=to_datetime(state.registered_at),
         seen_at=to_datetime(state.seen_at),
     )

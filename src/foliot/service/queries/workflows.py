@@ -14,7 +14,6 @@ from foliot.domain.run.reference import read_reference
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.secrets import public_document
-from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.layout import Layout, edge_words, layout_of
 from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, Edge, Step
 from foliot.errors import InvalidInput, NotFound, RowUnreadable
@@ -25,6 +24,7 @@ from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
 from foliot.service.paging import PAGE, each_of, workflow_id_of
 from foliot.service.queries.executions import ExecutionPage, execution_page
+from foliot.service.queries.job_view import kind_name
 from foliot.service.queries.run_view import RunView, view_run
 from foliot.service.queries.schedule_view import ScheduleView, view_listed_schedule
 from foliot.service.references import References
@@ -48,6 +48,8 @@ class WorkflowStepView(msgspec.Struct, frozen=True, kw_only=True):
     """One of approval, job (for a job that is defined elsewhere), or the kind of its own definition."""
     job: str | None
     is_final: bool
+    recovers: bool
+    """Its success makes up for the failure of a step before it."""
     is_paused: bool
     """Executions skip it."""
     after: list[EdgeView]
@@ -146,15 +148,15 @@ class WorkflowQueries:
             )
 
     async def listed(self, *, after: str | None = None, limit: int = 100) -> list[ListedWorkflow]:
-        """Return workflows by id, those after `after`, and the one that stores the dependencies between jobs."""
+        """Return workflows by id, those after `after`."""
         found = await self._queries.workflows(after=after, limit=limit)
         now = self._clock.now()
         return [_listed(summary, now) for summary in found]
 
     async def all(self) -> list[ListedWorkflow]:
-        """Return all workflows, read page by page, without the one that stores the dependencies between jobs."""
+        """Return all workflows, read page by page."""
         pages = each_of(lambda after: self.listed(after=after, limit=PAGE), lambda listed: listed.id, full=PAGE)
-        return [listed async for listed in pages if listed.id != EDGES]
+        return [listed async for listed in pages]
 
     async def active(self, *, workflow_id: str | None = None, limit: int = 100) -> list[ExecutionPage]:
         """Return open executions, oldest first; with `workflow_id` those of this workflow, which must exist."""
@@ -186,9 +188,10 @@ def _view_step(step: Step, layer: int, is_paused: bool) -> WorkflowStepView:
     return WorkflowStepView(
         name=step.name,
         layer=layer,
-        kind="approval" if step.approval else "job" if step.definition is None else step.definition.kind,
+        kind="approval" if step.approval else "job" if step.definition is None else kind_name(step.definition.kind),
         job=step.job,
         is_final=step.is_final,
+        recovers=step.recovers,
         is_paused=is_paused,
         after=[_view_edge(edge) for edge in step.after],
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from foliot.domain.workflow.conditions import Condition, Conditions
+from foliot.domain.workflow.conditions import ON_FAILURE, Condition, Conditions
 from foliot.domain.workflow.spec import Edge, Step
 
 FINAL: Final = "last"
@@ -30,7 +30,9 @@ def draw_edges(random: Random, steps: Sequence[Step]) -> tuple[Step, ...]:
     drawn: list[Step] = []
     inner = [step for step in steps if step.name != FINAL]
     for step in random.sample(inner, len(inner)):
-        drawn.append(replace(step, after=_draw_after(random, [earlier.name for earlier in drawn])))
+        after = _draw_after(random, [earlier.name for earlier in drawn])
+        may_recover = any(edge.when & ON_FAILURE for edge in after)
+        drawn.append(replace(step, after=after, recovers=may_recover and random.random() < 0.5))
     drawn += [replace(step, is_final=True) for step in steps if step.name == FINAL]
     return tuple(random.sample(drawn, len(drawn)))
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL storage on a database of its own, for tests of what is particular to it."""
+"""Fixtures: a PostgreSQL storage on its own database, for tests of what only PostgreSQL does."""
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -53,7 +53,7 @@ def scene(storage: PostgresStorage) -> Scene:
 
 @pytest.fixture
 async def connection(dsn: str) -> AsyncIterator["asyncpg.Connection[Any]"]:
-    """A way past the storage."""
+    """A direct connection, without the storage."""
     connection = await asyncpg.connect(dsn)
     yield connection
     await connection.close()

@@ -15,7 +15,7 @@ _numbers = count(1)
 
 @contextmanager
 def fresh_database(*, is_migrated: bool = True) -> Iterator[tuple[PostgresServer, str]]:
-    """A server and the name of a database on it that is gone afterwards."""
+    """Yield a server and the name of a database on it that is dropped afterwards."""
     server = shared_server()
     name = f"test_{next(_numbers)}"
     server.create_database(name, template=_template() if is_migrated else "template1")
@@ -32,7 +32,7 @@ def _template() -> str:
     async def migrate() -> None:
         await (await open_postgres(dsn)).close()
 
-    # A loop of its own in a thread of its own: the test that asks first has a loop that runs already.
+    # Its own event loop in its own thread: the first test that needs it already runs in a loop.
     with ThreadPoolExecutor(1) as threads:
         threads.submit(asyncio.run, migrate()).result()
     return "migrated"

@@ -1,7 +1,7 @@
-"""A transaction pooler, as small as one can be: a server connection is lent for one transaction at a time.
+"""A minimal transaction pooler: a server connection is assigned for one transaction at a time.
 
-Only as much of the protocol is understood as is needed to see where a transaction ends. What a client does between two
-transactions meets another session than before, on purpose: that is what such a pooler does to whoever relies on one.
+It parses only as much of the protocol as is needed to find the end of a transaction. Consecutive transactions of a
+client use different sessions on purpose: a real pooler does this to clients that rely on session state.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ _SSL_REQUEST = 80877103
 
 
 class Session(NamedTuple):
-    """One connection to the server, and what it said when it was opened."""
+    """One connection to the server, and the server's first messages on it."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -21,7 +21,7 @@ class Session(NamedTuple):
 
 
 class TransactionPooler:
-    """Listens on a Unix socket of its own. Every transaction gets another session than the one before."""
+    """Listens on its own Unix socket. Every transaction uses another session than the one before."""
 
     def __init__(self, server: Path, directory: Path, sessions: int = 3) -> None:
         self._server = server
@@ -68,7 +68,7 @@ class TransactionPooler:
                 return
             session = await self._free.get()
             self.lent += 1
-            await _lend(session, first, reader, writer)
+            await _forward_transaction(session, first, reader, writer)
             self._free.put_nowait(session)
 
     async def _open(self, startup: bytes) -> Session:
@@ -94,10 +94,12 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
     return head + await reader.readexactly(int.from_bytes(head[1:]) - 4)
 
 
-async def _lend(session: Session, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Carry messages until the server says that it is in no transaction any more."""
+async def _forward_transaction(
+    session: Session, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Forward messages until the server reports the end of the transaction."""
     states: asyncio.Queue[bytes] = asyncio.Queue()
-    answers = asyncio.create_task(_carry_answers(session, writer, states))
+    answers = asyncio.create_task(_forward_replies(session, writer, states))
     try:
         message = first
         while True:
@@ -109,7 +111,7 @@ async def _lend(session: Session, first: bytes, reader: asyncio.StreamReader, wr
         answers.cancel()
 
 
-async def _carry_answers(session: Session, writer: asyncio.StreamWriter, states: asyncio.Queue[bytes]) -> None:
+async def _forward_replies(session: Session, writer: asyncio.StreamWriter, states: asyncio.Queue[bytes]) -> None:
     while True:
         message = await _message(session.reader)
         writer.write(message)

@@ -1,4 +1,4 @@
-"""A way to a server on which connections can fall silent, as behind a firewall that has forgotten them."""
+"""A relay to a server whose connections can become silent, as behind a firewall that dropped their state."""
 
 import asyncio
 from contextlib import suppress
@@ -7,8 +7,7 @@ from typing import Self
 
 
 class Relay:
-    """Listens on a Unix socket of its own. What was connected before `silence` says nothing more; what comes later
-    does."""
+    """Listens on its own Unix socket. Connections opened before `silence` transfer nothing more; later ones work."""
 
     def __init__(self, server: Path, directory: Path) -> None:
         self._server = server
@@ -29,7 +28,7 @@ class Relay:
         self._silent = asyncio.Event()
 
     async def hang_up(self) -> None:
-        """Close every connection, so that nobody waits for it any more."""
+        """Close every connection, so that no client waits for it."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -42,14 +41,14 @@ class Relay:
         there, back = await asyncio.open_unix_connection(self._server)
         try:
             async with asyncio.TaskGroup() as both:
-                both.create_task(_pass_on(reader, back, silent))
-                both.create_task(_pass_on(there, writer, silent))
+                both.create_task(_forward(reader, back, silent))
+                both.create_task(_forward(there, writer, silent))
         finally:
             back.close()
             writer.close()
 
 
-async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter, silent: asyncio.Event) -> None:
+async def _forward(source: asyncio.StreamReader, target: asyncio.StreamWriter, silent: asyncio.Event) -> None:
     with suppress(OSError):
         while data := await source.read(65_536):
             if silent.is_set():

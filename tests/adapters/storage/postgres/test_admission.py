@@ -1,4 +1,4 @@
-"""Who counts free places holds the key's row, so that two never count the same one."""
+"""Admission locks a key before it counts free slots, so that no slot is counted twice."""
 
 import asyncio
 from typing import Any
@@ -20,14 +20,14 @@ from tests.adapters.storage.postgres.waiting import blocked
 
 
 class PowerCut(BaseException):
-    """The process ends here."""
+    """Simulates the end of the process."""
 
 
 @pytest.mark.proves("L10")
-async def test_admission_waits_for_whoever_holds_the_key(
+async def test_admission_waits_for_a_transaction_that_locked_the_key(
     scene: Scene, faults: Faults, connection: "asyncpg.Connection[Any]"
 ) -> None:
-    await a_free_place_with_a_waiter(scene, faults)
+    await a_free_slot_with_a_waiter(scene, faults)
     await connection.execute("BEGIN; SELECT FROM foliot.limits FOR NO KEY UPDATE")
 
     admission = asyncio.create_task(scene.storage.admission.admit(100, at=scene.now))
@@ -39,7 +39,7 @@ async def test_admission_waits_for_whoever_holds_the_key(
 
 
 @pytest.mark.proves("L10", "S5")
-async def test_cancels_and_admissions_that_cross_neither_block_nor_lose_a_run(scene: Scene) -> None:
+async def test_concurrent_cancels_and_admissions_neither_deadlock_nor_lose_a_run(scene: Scene) -> None:
     names = [JobId(name) for name in ("a", "b", "c")]
     runs = [a_run(job_id=name, max_concurrent=2, concurrency_key="disk") for name in names for _ in range(20)]
     await scene.create(*runs)
@@ -60,12 +60,12 @@ async def test_cancels_and_admissions_that_cross_neither_block_nor_lose_a_run(sc
 
 @pytest.mark.proves("L10")
 @pytest.mark.parametrize("is_gated", [True, False], ids=["passed", "released"])
-async def test_a_turn_that_comes_while_a_run_becomes_due_is_not_lost(
+async def test_an_overlap_key_given_while_a_run_becomes_due_is_not_lost(
     scene: Scene, connection: "asyncpg.Connection[Any]", *, is_gated: bool
 ) -> None:
     run_id = await a_waiting_tick(scene, is_gated=is_gated)
     scene.clock.advance(MINUTE)
-    # As whoever gives the turn does, and finds that the run is not to be placed yet.
+    # Do what admission does: it gives the key and finds that the run is not due yet.
     await connection.execute("BEGIN; SELECT FROM foliot.limits FOR NO KEY UPDATE")
     await connection.execute("UPDATE foliot.holds SET is_admitted = true")
 
@@ -81,7 +81,7 @@ async def test_a_turn_that_comes_while_a_run_becomes_due_is_not_lost(
 
 
 async def a_waiting_tick(scene: Scene, *, is_gated: bool) -> RunId:
-    """The run of a tick that waits for its turn behind another one, and is not due yet."""
+    """Return the run of a tick that waits for the overlap key and is not due yet."""
     await scene.schedule(every(60, overlap=Overlap.QUEUE))
     [first] = await scene.fire_after(MINUTE)
     await scene.claim(only=[first])
@@ -93,8 +93,8 @@ async def a_waiting_tick(scene: Scene, *, is_gated: bool) -> RunId:
     return run.id
 
 
-async def a_free_place_with_a_waiter(scene: Scene, faults: Faults) -> None:
-    """As a crash between a finish and its admission leaves it."""
+async def a_free_slot_with_a_waiter(scene: Scene, faults: Faults) -> None:
+    """Leave the state of a crash between a finish and its admission."""
 
     def cut() -> None:
         raise PowerCut

@@ -1,4 +1,4 @@
-"""Many callers, few statements: each gets its own answer, or its own error."""
+"""Concurrent calls share few statements, and each gets its own answer or error."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from tests.adapters.storage.postgres.faults import Faults
 
 
 class Work:
-    """Doubles numbers when it is let to, and remembers how they came."""
+    """Doubles numbers when it is released, and records the batches."""
 
     def __init__(self) -> None:
         self.groups: list[list[int]] = []
@@ -41,7 +41,7 @@ async def asked(batcher: Batcher[int, int], *requests: list[int]) -> "list[async
     return tasks
 
 
-async def test_what_gathers_while_one_is_under_way_goes_together(work: Work) -> None:
+async def test_requests_that_arrive_during_a_call_are_batched(work: Work) -> None:
     batcher = Batcher(work)
     first = await asked(batcher, [1])
     others = await asked(batcher, [2, 3], [4])
@@ -52,7 +52,7 @@ async def test_what_gathers_while_one_is_under_way_goes_together(work: Work) -> 
     assert work.groups == [[1], [2, 3, 4]]
 
 
-async def test_who_gave_up_waiting_is_left_out(work: Work) -> None:
+async def test_a_cancelled_request_is_left_out_of_the_batch(work: Work) -> None:
     batcher = Batcher(work)
     first = await asked(batcher, [1])
     gone, stays = await asked(batcher, [2], [3])
@@ -64,7 +64,7 @@ async def test_who_gave_up_waiting_is_left_out(work: Work) -> None:
     assert work.groups == [[1], [3]]
 
 
-async def test_a_failure_is_told_to_its_group_and_the_next_one_goes_on(work: Work) -> None:
+async def test_an_error_fails_its_batch_and_the_next_batch_succeeds(work: Work) -> None:
     batcher = Batcher(work)
     failing = await asked(batcher, [13])
     later = await asked(batcher, [2])
@@ -76,7 +76,7 @@ async def test_a_failure_is_told_to_its_group_and_the_next_one_goes_on(work: Wor
     assert await later[0] == [4]
 
 
-async def test_requests_with_a_key_in_common_go_one_after_the_other(work: Work) -> None:
+async def test_requests_with_a_common_key_are_not_batched(work: Work) -> None:
     batcher = Batcher(work, key=lambda number: number)
     tasks = await asked(batcher, [1], [2], [3], [2])
     work.may_end.set()
@@ -86,7 +86,7 @@ async def test_requests_with_a_key_in_common_go_one_after_the_other(work: Work) 
 
 
 @pytest.mark.proves("M3")
-async def test_creates_at_once_share_transactions_and_each_gets_its_own_answer(
+async def test_concurrent_creates_share_transactions_and_get_their_own_answers(
     storage: PostgresStorage, faults: Faults
 ) -> None:
     runs = [a_run() for _ in range(50)]
@@ -98,7 +98,7 @@ async def test_creates_at_once_share_transactions_and_each_gets_its_own_answer(
 
 
 @pytest.mark.proves("M3")
-async def test_a_run_that_cannot_be_stored_costs_the_others_nothing(storage: PostgresStorage) -> None:
+async def test_an_unstorable_run_does_not_affect_the_other_runs(storage: PostgresStorage) -> None:
     runs = [a_run(dedupe_key="nul \0" if number == 7 else None) for number in range(20)]
 
     answers = await asyncio.gather(*(storage.orders.create([run]) for run in runs))
@@ -107,7 +107,7 @@ async def test_a_run_that_cannot_be_stored_costs_the_others_nothing(storage: Pos
     assert len(await storage.queries.get_runs([run.id for run in runs])) == 19
 
 
-async def test_of_two_callers_with_the_same_run_one_made_it(storage: PostgresStorage) -> None:
+async def test_of_two_creates_of_the_same_run_one_is_new(storage: PostgresStorage) -> None:
     run = a_run()
 
     answers = await asyncio.gather(*(storage.orders.create([run]) for _ in range(3)))
@@ -115,7 +115,7 @@ async def test_of_two_callers_with_the_same_run_one_made_it(storage: PostgresSto
     assert [answer.is_new for [answer] in answers] == [True, False, False]
 
 
-async def test_jobs_asked_for_at_once_come_to_whom_they_belong(storage: PostgresStorage) -> None:
+async def test_concurrent_reads_of_jobs_get_their_own_answers(storage: PostgresStorage) -> None:
     names = [JobId(name) for name in ("a", "b")]
     await storage.definitions.put_jobs([(name, JobSpec(kind="python")) for name in names])
 

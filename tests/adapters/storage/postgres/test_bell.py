@@ -1,4 +1,4 @@
-"""The bell tells the first ring at once and is quiet the longer the more it is rung."""
+"""The bell sends the first ring immediately, and then pauses longer the more often it is rung."""
 
 import asyncio
 
@@ -10,11 +10,11 @@ from foliot.ports.topic import Topic
 
 
 @pytest.mark.parametrize("rings", [0, 1])
-def test_who_is_rung_now_and_then_is_soon_ready_to_tell(rings: int) -> None:
+def test_a_bell_that_is_rarely_rung_pauses_briefly(rings: int) -> None:
     assert next_quiet(0.05, rings) == next_quiet(0.005, rings) == 0.005
 
 
-def test_quiet_grows_while_the_bell_is_rung_again_and_again() -> None:
+def test_the_pause_grows_while_the_bell_is_rung_often() -> None:
     quiet, seen = 0.005, []
     for _ in range(5):
         quiet = next_quiet(quiet, rings=2)
@@ -23,7 +23,7 @@ def test_quiet_grows_while_the_bell_is_rung_again_and_again() -> None:
     assert seen == [0.01, 0.02, 0.04, 0.05, 0.05]
 
 
-def test_a_bell_that_is_let_in_and_then_refused_waits_longer_and_longer() -> None:
+def test_the_pause_grows_if_connections_are_accepted_and_closed() -> None:
     pause, seen = 0.1, []
     for _ in range(8):
         pause = next_pause(pause, lasted=0.02)
@@ -32,14 +32,12 @@ def test_a_bell_that_is_let_in_and_then_refused_waits_longer_and_longer() -> Non
     assert seen == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0, 10.0]
 
 
-def test_a_bell_that_was_heard_for_a_while_is_soon_back() -> None:
+def test_the_pause_is_short_after_a_long_connection() -> None:
     assert next_pause(10.0, lasted=60.0) == 0.1
 
 
-async def test_a_server_that_refuses_every_word_is_asked_less_and_less(
-    dsn: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    bell = Bell("x" * 64, lambda: asyncpg.connect(dsn))  # one can listen under this name, but not tell
+async def test_a_server_that_refuses_notify_is_contacted_less_often(dsn: str, caplog: pytest.LogCaptureFixture) -> None:
+    bell = Bell("x" * 64, lambda: asyncpg.connect(dsn))  # LISTEN accepts this name, NOTIFY does not
     await bell.start()
 
     async with asyncio.timeout(30):

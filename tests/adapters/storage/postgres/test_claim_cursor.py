@@ -1,4 +1,4 @@
-"""What was claimed does not stand in the way of what is next, even where an old snapshot keeps it."""
+"""Dead index entries of claimed runs do not slow down claims, even if an old snapshot keeps them."""
 
 import json
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ QUEUES = ["default"]
 
 
 class SluggishClock(VirtualClock):
-    """Time passes whenever somebody looks, as if every statement were slow."""
+    """Time passes with every reading, as if every statement were slow."""
 
     def elapsed(self) -> Any:
         self.advance(SLOW)
@@ -45,7 +45,7 @@ def cursor(clock: VirtualClock) -> ClaimCursor:
 
 @pytest.fixture
 async def slow(dsn: str) -> AsyncIterator[Scene]:
-    """Looks have been slow there for some time."""
+    """A scene whose claims have been slow for some time."""
     async with await open_postgres(dsn, clock=SluggishClock()) as storage:
         scene = Scene(storage, VirtualClock())
         await scene.claim()
@@ -53,98 +53,107 @@ async def slow(dsn: str) -> AsyncIterator[Scene]:
         yield scene
 
 
-def look(cursor: ClaimCursor, clock: VirtualClock, *, takes: int, queues: list[str] = QUEUES) -> list[tuple[int, str]]:
+def claim_position(
+    cursor: ClaimCursor, clock: VirtualClock, *, takes: int, queues: list[str] = QUEUES
+) -> list[tuple[int, str]]:
     with cursor.claiming(queues, limit=10) as places:
         clock.advance(takes)
     return places
 
 
-def look_slowly(cursor: ClaimCursor, clock: VirtualClock, *, takes: int = SLOW) -> None:
+def claim_slowly(cursor: ClaimCursor, clock: VirtualClock, *, takes: int = SLOW) -> None:
     for _ in range(3):
-        look(cursor, clock, takes=takes)
+        claim_position(cursor, clock, takes=takes)
 
 
-def look_in_vain(cursor: ClaimCursor, clock: VirtualClock, *, takes: int) -> None:
+def fail_to_claim(cursor: ClaimCursor, clock: VirtualClock, *, takes: int) -> None:
     with cursor.claiming(QUEUES, limit=10):
         clock.advance(takes)
         raise TimeoutError
 
 
-def test_claims_begin_at_the_very_front(cursor: ClaimCursor, clock: VirtualClock) -> None:
-    assert [look(cursor, clock, takes=5), look(cursor, clock, takes=5)] == [[QUEUE_START], [QUEUE_START]]
+def test_claims_begin_at_the_front_of_the_queue(cursor: ClaimCursor, clock: VirtualClock) -> None:
+    assert [claim_position(cursor, clock, takes=5), claim_position(cursor, clock, takes=5)] == [
+        [QUEUE_START],
+        [QUEUE_START],
+    ]
 
 
 @pytest.mark.parametrize("takes", [[SLOW, SLOW], [SLOW, 5, SLOW, SLOW]])
-def test_even_after_some_that_were_slow(cursor: ClaimCursor, clock: VirtualClock, takes: list[int]) -> None:
+def test_a_few_slow_claims_do_not_move_the_cursor(cursor: ClaimCursor, clock: VirtualClock, takes: list[int]) -> None:
     for one in takes:
-        look(cursor, clock, takes=one)
-    assert look(cursor, clock, takes=5) == [QUEUE_START]
+        claim_position(cursor, clock, takes=one)
+    assert claim_position(cursor, clock, takes=5) == [QUEUE_START]
 
 
-def test_after_slow_looks_they_go_on_where_the_last_one_ended(cursor: ClaimCursor, clock: VirtualClock) -> None:
-    look_slowly(cursor, clock)
-    assert look(cursor, clock, takes=5, queues=["other", "default"]) == [QUEUE_START, (LONG_AGO, "a")]
+def test_after_slow_claims_the_next_claim_begins_where_the_last_one_ended(
+    cursor: ClaimCursor, clock: VirtualClock
+) -> None:
+    claim_slowly(cursor, clock)
+    assert claim_position(cursor, clock, takes=5, queues=["other", "default"]) == [QUEUE_START, (LONG_AGO, "a")]
 
 
-def test_for_ten_times_as_long_as_the_last_of_them_took(cursor: ClaimCursor, clock: VirtualClock) -> None:
-    look_slowly(cursor, clock)
+def test_the_cursor_is_used_for_ten_times_the_duration_of_the_slow_claim(
+    cursor: ClaimCursor, clock: VirtualClock
+) -> None:
+    claim_slowly(cursor, clock)
     clock.advance(10 * SLOW - 1)
-    before = look(cursor, clock, takes=1)
-    assert (before, look(cursor, clock, takes=1)) == ([(LONG_AGO, "a")], [QUEUE_START])
+    before = claim_position(cursor, clock, takes=1)
+    assert (before, claim_position(cursor, clock, takes=1)) == ([(LONG_AGO, "a")], [QUEUE_START])
 
 
-def test_one_slow_look_more_and_they_do_so_again(cursor: ClaimCursor, clock: VirtualClock) -> None:
-    look_slowly(cursor, clock)
+def test_one_more_slow_claim_activates_the_cursor_again(cursor: ClaimCursor, clock: VirtualClock) -> None:
+    claim_slowly(cursor, clock)
     clock.advance(10 * SLOW)
-    look(cursor, clock, takes=SLOW)
-    assert look(cursor, clock, takes=1) == [(LONG_AGO, "a")]
+    claim_position(cursor, clock, takes=SLOW)
+    assert claim_position(cursor, clock, takes=1) == [(LONG_AGO, "a")]
 
 
-def test_but_never_for_long(cursor: ClaimCursor, clock: VirtualClock) -> None:
-    look_slowly(cursor, clock, takes=HOUR)
+def test_the_cursor_is_used_for_a_limited_time(cursor: ClaimCursor, clock: VirtualClock) -> None:
+    claim_slowly(cursor, clock, takes=HOUR)
     clock.advance(10 * SECOND)
-    assert look(cursor, clock, takes=1) == [QUEUE_START]
+    assert claim_position(cursor, clock, takes=1) == [QUEUE_START]
 
 
 @pytest.mark.parametrize("priority", [0, -5])
-def test_what_becomes_ready_with_others_is_hidden_by_none_of_them(clock: VirtualClock, priority: int) -> None:
+def test_the_cursor_does_not_skip_runs_that_become_ready_now(clock: VirtualClock, priority: int) -> None:
     cursor = ClaimCursor(clock)
     cursor.reached([a_claim(run_id=RunId("a"), priority=priority, due_at=START)], limit=1)
-    look_slowly(cursor, clock)
-    assert look(cursor, clock, takes=1) == [(START - 5 * SECOND, "")]
+    claim_slowly(cursor, clock)
+    assert claim_position(cursor, clock, takes=1) == [(START - 5 * SECOND, "")]
 
 
-def test_a_look_that_was_given_up_tells_enough(cursor: ClaimCursor, clock: VirtualClock) -> None:
+def test_one_slow_failed_claim_activates_the_cursor(cursor: ClaimCursor, clock: VirtualClock) -> None:
     with pytest.raises(TimeoutError):
-        look_in_vain(cursor, clock, takes=60 * SECOND)
-    assert look(cursor, clock, takes=1) == [(LONG_AGO, "a")]
+        fail_to_claim(cursor, clock, takes=60 * SECOND)
+    assert claim_position(cursor, clock, takes=1) == [(LONG_AGO, "a")]
 
 
-def test_one_that_failed_at_once_tells_nothing(cursor: ClaimCursor, clock: VirtualClock) -> None:
+def test_a_claim_that_failed_immediately_does_not_move_the_cursor(cursor: ClaimCursor, clock: VirtualClock) -> None:
     with pytest.raises(TimeoutError):
-        look_in_vain(cursor, clock, takes=0)
-    assert look(cursor, clock, takes=1) == [QUEUE_START]
+        fail_to_claim(cursor, clock, takes=0)
+    assert claim_position(cursor, clock, takes=1) == [QUEUE_START]
 
 
 @pytest.mark.parametrize(("found", "place"), [(1, QUEUE_START), (2, (LONG_AGO, "a"))])
-def test_who_finds_less_than_he_asks_for_looks_from_the_front_again_soon(
+def test_a_claim_with_too_few_runs_soon_returns_to_the_front(
     cursor: ClaimCursor, clock: VirtualClock, found: int, place: tuple[int, str]
 ) -> None:
-    look_slowly(cursor, clock)
+    claim_slowly(cursor, clock)
     cursor.reached([a_claim(run_id=RunId("a"), due_at=LONG_AGO)] * found, limit=2)
     clock.advance(SLOW)
-    assert look(cursor, clock, takes=1) == [place]
+    assert claim_position(cursor, clock, takes=1) == [place]
 
 
-def test_but_not_sooner_than_the_look_before_took(cursor: ClaimCursor, clock: VirtualClock) -> None:
-    look_slowly(cursor, clock)
+def test_the_return_to_the_front_waits_as_long_as_the_last_claim_took(cursor: ClaimCursor, clock: VirtualClock) -> None:
+    claim_slowly(cursor, clock)
     cursor.reached([], limit=2)
     clock.advance(SLOW - 1)
-    assert look(cursor, clock, takes=1) == [(LONG_AGO, "a")]
+    assert claim_position(cursor, clock, takes=1) == [(LONG_AGO, "a")]
 
 
 @pytest.mark.parametrize("queues", [["default"], ["default", "other"]])
-async def test_what_comes_in_before_that_place_is_found_later(slow: Scene, queues: list[str]) -> None:
+async def test_a_run_that_becomes_ready_before_the_cursor_is_claimed_later(slow: Scene, queues: list[str]) -> None:
     first, second = await slow.create(a_run(due_at=1), a_run(due_at=2))
     found = [claim.run_id for claim in await slow.claim(1)]
     [urgent] = await slow.create(a_run(due_at=0))
@@ -155,7 +164,7 @@ async def test_what_comes_in_before_that_place_is_found_later(slow: Scene, queue
     assert found == [first, second, urgent]
 
 
-async def test_an_exchange_goes_on_there_as_well(slow: Scene) -> None:
+async def test_an_exchange_uses_the_cursor(slow: Scene) -> None:
     first, second = await slow.create(a_run(due_at=1), a_run(due_at=2))
     claims = await slow.claim(1)
     await slow.create(a_run(due_at=0))
@@ -167,7 +176,7 @@ async def test_an_exchange_goes_on_there_as_well(slow: Scene) -> None:
     assert [claim.run_id for claim in (*claims, *granted)] == [first, second]
 
 
-async def test_behind_a_place_nothing_is_read_of_what_is_dead_before_it(
+async def test_a_claim_after_the_cursor_reads_no_dead_rows_before_it(
     storage: PostgresStorage, scene: Scene, dsn: str, connection: "asyncpg.Connection[Any]"
 ) -> None:
     backup = await asyncpg.connect(dsn)
@@ -182,7 +191,7 @@ async def test_behind_a_place_nothing_is_read_of_what_is_dead_before_it(
 
 
 async def pages_read(connection: "asyncpg.Connection[Any]", scene: Scene, rank: int) -> int:
-    """How much of a queue's index and table the search of a claim reads behind this rank."""
+    """Return how many pages of a queue's index and table a claim reads after this rank."""
     for name, value in SETTINGS.items():
         await connection.execute(f"SET {name} = '{value}'")
     worker = await scene.standby()

@@ -1,4 +1,4 @@
-"""Two that want the same rows at one moment: who waits for the other, and who does not."""
+"""Concurrent transactions on the same rows: which one waits, and which one skips."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from foliot.testing.conformance.storage.tree_builders import ETL, an_opening
 from tests.adapters.storage.postgres.waiting import blocked
 
 _SOON = 8
-"""Seconds that nobody takes who does not wait; who waits for a lock gives up later."""
+"""Seconds. A call that does not wait is faster; a call that waits for a lock gives up later."""
 
 
 @pytest.mark.proves("L1")
 @pytest.mark.parametrize("queues", [["default"], ["default", "other"]], ids=["one", "several"])
 @pytest.mark.parametrize("is_named", [True, False], ids=["named", "next"])
-async def test_a_claim_passes_by_what_another_is_about_to_claim(
+async def test_a_claim_skips_a_run_that_another_transaction_locked(
     scene: Scene, connection: "asyncpg.Connection[Any]", queues: Sequence[str], *, is_named: bool
 ) -> None:
     first, second = await scene.create(*some_runs(2))
@@ -38,7 +38,7 @@ async def test_a_claim_passes_by_what_another_is_about_to_claim(
 
 
 @pytest.mark.proves("L1")
-async def test_an_exchange_passes_by_what_another_is_about_to_claim(
+async def test_an_exchange_skips_a_run_that_another_transaction_locked(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     done = await scene.start()
@@ -53,7 +53,7 @@ async def test_an_exchange_passes_by_what_another_is_about_to_claim(
     assert [claim.run_id for claim in exchanged.claims] == [second]
 
 
-async def test_what_another_is_about_to_release_is_passed_by(
+async def test_a_release_skips_a_run_that_another_transaction_locked(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     first, second = await scene.create(*some_runs(2, due_at=scene.after(MINUTE)))
@@ -70,7 +70,7 @@ async def test_what_another_is_about_to_release_is_passed_by(
 
 
 @pytest.mark.proves("R1-41")
-async def test_whoever_wants_a_free_key_waits_for_another_that_takes_it(
+async def test_a_create_waits_for_a_transaction_that_takes_its_dedupe_key(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     await scene.finish(succeeded(await scene.start(a_run(dedupe_key="k", dedupe_scope="active"))))
@@ -86,7 +86,7 @@ async def test_whoever_wants_a_free_key_waits_for_another_that_takes_it(
 
 
 @pytest.mark.proves("L1")
-async def test_a_claim_waits_for_whoever_removes_its_worker_and_gets_nothing(
+async def test_a_claim_waits_for_the_removal_of_its_worker_and_gets_nothing(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     worker = await scene.worker()
@@ -102,7 +102,7 @@ async def test_a_claim_waits_for_whoever_removes_its_worker_and_gets_nothing(
 
 
 @pytest.mark.proves("L6")
-async def test_pruning_waits_for_whoever_takes_the_lead_and_removes_nothing(
+async def test_pruning_waits_for_a_change_of_the_leader_and_removes_nothing(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     claim = await scene.start()
@@ -123,7 +123,7 @@ async def test_pruning_waits_for_whoever_takes_the_lead_and_removes_nothing(
 
 @pytest.mark.proves("L6", "T15")
 @pytest.mark.parametrize("span", [MINUTE, 10 * MINUTE], ids=["punctual", "late"])
-async def test_a_firing_waits_for_an_edit_that_is_being_saved_and_changes_nothing(
+async def test_a_firing_waits_for_a_concurrent_edit_and_changes_nothing(
     scene: Scene, connection: "asyncpg.Connection[Any]", span: Millis
 ) -> None:
     schedule = await scene.schedule(every(60))
@@ -142,7 +142,7 @@ async def test_a_firing_waits_for_an_edit_that_is_being_saved_and_changes_nothin
 
 @pytest.mark.proves("L6", "T15")
 @pytest.mark.parametrize("is_pause", [True, False], ids=["pause", "edit"])
-async def test_whoever_changes_a_schedule_waits_for_a_firing_that_is_being_saved(
+async def test_a_change_of_a_schedule_waits_for_a_concurrent_firing(
     scene: Scene, connection: "asyncpg.Connection[Any]", *, is_pause: bool
 ) -> None:
     schedule = await scene.schedule(every(60))
@@ -158,7 +158,7 @@ async def test_whoever_changes_a_schedule_waits_for_a_firing_that_is_being_saved
 
 
 @pytest.mark.proves("D7")
-async def test_an_execution_is_not_opened_while_what_it_names_gets_another_name(
+async def test_an_execution_is_not_opened_during_a_rename_of_its_job(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     job = await scene.job(ETL)
@@ -177,7 +177,7 @@ async def test_an_execution_is_not_opened_while_what_it_names_gets_another_name(
 
 
 @pytest.mark.proves("L10", "S6")
-async def test_a_limit_that_is_forgotten_while_a_run_asks_for_it_is_known_again(
+async def test_a_limit_removed_while_a_run_requests_it_is_created_again(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     await scene.finish(succeeded(await scene.start(a_run(max_concurrent=1))))
@@ -192,7 +192,7 @@ async def test_a_limit_that_is_forgotten_while_a_run_asks_for_it_is_known_again(
 
 
 @pytest.mark.proves("L2")
-async def test_who_prints_while_its_attempt_is_being_ended_prints_no_more(
+async def test_output_that_arrives_while_the_attempt_ends_is_refused(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     claim = await scene.start()
@@ -207,7 +207,7 @@ async def test_who_prints_while_its_attempt_is_being_ended_prints_no_more(
 
 
 @pytest.mark.proves("D10")
-async def test_who_begins_to_watch_a_job_misses_no_end_that_is_being_saved(
+async def test_watching_a_job_includes_ends_that_are_being_saved(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     claim = await scene.start()
@@ -229,9 +229,7 @@ async def test_who_begins_to_watch_a_job_misses_no_end_that_is_being_saved(
 
 
 @pytest.mark.proves("L5")
-async def test_a_renewal_does_not_wait_behind_all_that_wants_a_connection(
-    dsn: str, connection: "asyncpg.Connection[Any]"
-) -> None:
+async def test_a_renewal_does_not_wait_for_a_full_pool(dsn: str, connection: "asyncpg.Connection[Any]") -> None:
     async with await open_postgres(dsn, max_connections=1) as storage:
         worker = a_worker()
         await storage.work.register(worker, LEASE)

@@ -1,4 +1,4 @@
-"""A reader of events never overtakes one that commits late."""
+"""A reader of events never skips an event that commits late."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ async def test_an_event_that_commits_late_is_not_skipped(
 
 
 @pytest.mark.proves("O2")
-async def test_numbers_go_on_rising_in_a_restored_database(
+async def test_event_numbers_keep_increasing_in_a_restored_database(
     storage: PostgresStorage, scene: Scene, dsn: str, connection: "asyncpg.Connection[Any]"
 ) -> None:
     await scene.create(a_run())

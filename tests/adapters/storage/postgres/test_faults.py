@@ -1,4 +1,4 @@
-"""Broken connections, crashes and collisions: nothing is lost, nothing is done twice, no answer is wrong."""
+"""Broken connections, crashes and collisions: nothing is lost, nothing is done twice, and no answer is wrong."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -39,7 +39,7 @@ from tests.adapters.storage.postgres.faults import Faults
 
 
 class PowerCut(BaseException):
-    """The process ends here."""
+    """Simulates the end of the process."""
 
 
 def cut() -> None:
@@ -48,7 +48,7 @@ def cut() -> None:
 
 @pytest.fixture
 def lose_commit(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Let the answer to the next COMMIT get lost on its way back; the commit itself is carried out."""
+    """Lose the reply to the next COMMIT; the commit itself is carried out."""
 
     def plant() -> None:
         true_execute = asyncpg.pool.PoolConnectionProxy.execute
@@ -67,7 +67,7 @@ def lose_commit(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 @pytest.mark.proves("M4")
-async def test_a_create_whose_answer_got_lost_makes_one_run(scene: Scene, lose_commit: Callable[[], None]) -> None:
+async def test_a_create_with_a_lost_reply_creates_one_run(scene: Scene, lose_commit: Callable[[], None]) -> None:
     run, keyed = a_run(), a_run(dedupe_key="order-1")
     lose_commit()
 
@@ -78,8 +78,8 @@ async def test_a_create_whose_answer_got_lost_makes_one_run(scene: Scene, lose_c
 
 
 @pytest.fixture
-def lose_answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Let the answer to a statement that is a transaction by itself get lost; it is carried out."""
+def lose_reply(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Lose the reply to a single statement; the statement itself is carried out."""
 
     def plant(name: str) -> None:
         driver: Any = asyncpg.Connection
@@ -99,11 +99,11 @@ def lose_answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 
 @pytest.mark.proves("M4")
-async def test_a_plain_create_whose_answer_got_lost_makes_each_run_once(
-    scene: Scene, lose_answer: Callable[[str], None]
+async def test_a_plain_create_with_a_lost_reply_creates_each_run_once(
+    scene: Scene, lose_reply: Callable[[str], None]
 ) -> None:
     runs = some_runs(3)
-    lose_answer("create_plain_runs")
+    lose_reply("create_plain_runs")
 
     created = await scene.storage.orders.create(runs)
 
@@ -112,13 +112,13 @@ async def test_a_plain_create_whose_answer_got_lost_makes_each_run_once(
 
 
 @pytest.mark.proves("M4", "T1", "T5")
-async def test_a_punctual_firing_whose_answer_got_lost_counts_as_saved(
-    scene: Scene, lose_answer: Callable[[str], None]
+async def test_a_punctual_firing_with_a_lost_reply_counts_as_saved(
+    scene: Scene, lose_reply: Callable[[str], None]
 ) -> None:
     schedule = await scene.schedule(every(60))
     scene.clock.advance(MINUTE)
     firings = await scene.decide()
-    lose_answer("commit_punctual")
+    lose_reply("commit_punctual")
 
     saved = await scene.settle(*firings)
 
@@ -128,7 +128,7 @@ async def test_a_punctual_firing_whose_answer_got_lost_counts_as_saved(
 
 @pytest.mark.proves("M3")
 @pytest.mark.parametrize("point", ["before_commit", "after_commit"])
-async def test_a_create_is_whole_or_not_at_all(scene: Scene, faults: Faults, point: str) -> None:
+async def test_a_create_is_atomic(scene: Scene, faults: Faults, point: str) -> None:
     faults.plant(f"create.{point}", cut)
 
     with pytest.raises(PowerCut):
@@ -138,7 +138,7 @@ async def test_a_create_is_whole_or_not_at_all(scene: Scene, faults: Faults, poi
 
 
 @pytest.mark.proves("M4")
-async def test_a_finish_whose_answer_got_lost_is_not_stale(scene: Scene, lose_commit: Callable[[], None]) -> None:
+async def test_a_finish_with_a_lost_reply_is_not_stale(scene: Scene, lose_commit: Callable[[], None]) -> None:
     await scene.create(*some_runs(3))
     one, two, three = await scene.claim()
     lose_commit()
@@ -152,12 +152,10 @@ async def test_a_finish_whose_answer_got_lost_is_not_stale(scene: Scene, lose_co
 
 
 @pytest.mark.proves("M4")
-async def test_plain_successes_whose_answer_got_lost_are_not_stale(
-    scene: Scene, lose_answer: Callable[[str], None]
-) -> None:
+async def test_plain_successes_with_a_lost_reply_are_not_stale(scene: Scene, lose_reply: Callable[[str], None]) -> None:
     await scene.create(*some_runs(3))
     claims = await scene.claim()
-    lose_answer("end_successes")
+    lose_reply("end_successes")
 
     stale = await scene.finish(*map(succeeded, claims))
 
@@ -166,7 +164,7 @@ async def test_plain_successes_whose_answer_got_lost_are_not_stale(
 
 
 @pytest.mark.proves("M4", "T1", "T5")
-async def test_a_settle_whose_answer_got_lost_counts_as_saved(scene: Scene, lose_commit: Callable[[], None]) -> None:
+async def test_a_firing_with_a_lost_reply_counts_as_saved(scene: Scene, lose_commit: Callable[[], None]) -> None:
     ran = await scene.schedule(every(60), schedule_id="a")
     skipped = await scene.schedule(every(60, overlap="skip"), schedule_id="b")
     await scene.fire_after(MINUTE)
@@ -183,7 +181,7 @@ async def test_a_settle_whose_answer_got_lost_counts_as_saved(scene: Scene, lose
 
 
 @pytest.mark.proves("M4")
-async def test_a_cancel_whose_answer_got_lost_says_what_it_did(scene: Scene, lose_commit: Callable[[], None]) -> None:
+async def test_a_cancel_with_a_lost_reply_returns_its_answers(scene: Scene, lose_commit: Callable[[], None]) -> None:
     running = await scene.start()
     [queued] = await scene.create(a_run())
     lose_commit()
@@ -192,7 +190,7 @@ async def test_a_cancel_whose_answer_got_lost_says_what_it_did(scene: Scene, los
 
 
 @pytest.mark.proves("M4")
-async def test_a_mark_whose_answer_got_lost_says_what_it_did(scene: Scene, lose_commit: Callable[[], None]) -> None:
+async def test_a_mark_with_a_lost_reply_returns_its_answers(scene: Scene, lose_commit: Callable[[], None]) -> None:
     broken = await scene.start()
     await scene.finish(failed(broken))
     [waiting] = await scene.create(a_run())
@@ -208,7 +206,7 @@ async def test_a_mark_whose_answer_got_lost_says_what_it_did(scene: Scene, lose_
 
 
 @pytest.mark.proves("M4")
-async def test_an_answer_that_was_saved_counts_though_nobody_was_told(
+async def test_an_approval_answer_with_a_lost_reply_counts_as_saved(
     scene: Scene, lose_commit: Callable[[], None]
 ) -> None:
     [run_id] = await scene.create(a_run())
@@ -219,7 +217,7 @@ async def test_an_answer_that_was_saved_counts_though_nobody_was_told(
 
 
 @pytest.mark.proves("M4", "L2")
-async def test_a_renewal_whose_answer_got_lost_tells_what_it_gave_back(
+async def test_a_renewal_with_a_lost_reply_returns_the_leases_it_gave_back(
     scene: Scene, lose_commit: Callable[[], None]
 ) -> None:
     worker = await scene.worker()
@@ -233,9 +231,7 @@ async def test_a_renewal_whose_answer_got_lost_tells_what_it_gave_back(
 
 
 @pytest.mark.proves("M4")
-async def test_deleting_tells_what_existed_though_the_answer_got_lost(
-    scene: Scene, lose_commit: Callable[[], None]
-) -> None:
+async def test_a_delete_with_a_lost_reply_returns_what_existed(scene: Scene, lose_commit: Callable[[], None]) -> None:
     schedule = await scene.schedule()
     lose_commit()
 
@@ -243,12 +239,10 @@ async def test_deleting_tells_what_existed_though_the_answer_got_lost(
 
 
 @pytest.mark.proves("L1", "M4")
-async def test_a_claim_whose_answer_got_lost_takes_no_second_helping(
-    scene: Scene, lose_answer: Callable[[str], None]
-) -> None:
+async def test_a_claim_with_a_lost_reply_is_not_repeated(scene: Scene, lose_reply: Callable[[str], None]) -> None:
     worker = await scene.standby()
     runs = await scene.create(*some_runs(4))
-    lose_answer("claim_runs")
+    lose_reply("claim_runs")
 
     with pytest.raises(StorageUnavailable):
         await scene.claim(2)
@@ -259,13 +253,13 @@ async def test_a_claim_whose_answer_got_lost_takes_no_second_helping(
 
 
 @pytest.mark.proves("L1", "M4")
-async def test_an_exchange_whose_answer_got_lost_is_not_repeated_and_loses_nothing(
-    scene: Scene, lose_answer: Callable[[str], None]
+async def test_an_exchange_with_a_lost_reply_is_not_repeated_and_loses_nothing(
+    scene: Scene, lose_reply: Callable[[str], None]
 ) -> None:
     worker = await scene.standby()
     runs = await scene.create(*some_runs(4))
     [first] = await scene.claim(1)
-    lose_answer("exchange_runs")
+    lose_reply("exchange_runs")
 
     with pytest.raises(StorageUnavailable):
         await scene.storage.work.exchange([succeeded(first)], worker.id, ["default"], 2, at=scene.now)
@@ -279,7 +273,7 @@ async def test_an_exchange_whose_answer_got_lost_is_not_repeated_and_loses_nothi
 
 @pytest.mark.proves("M3")
 @pytest.mark.parametrize("point", ["before_commit", "after_commit"])
-async def test_an_exchange_is_whole_or_not_at_all(scene: Scene, faults: Faults, point: str) -> None:
+async def test_an_exchange_is_atomic(scene: Scene, faults: Faults, point: str) -> None:
     worker = await scene.standby()
     first, second = await scene.create(*some_runs(2))
     claims = await scene.claim(1)
@@ -304,7 +298,7 @@ async def test_broken_connections_are_replaced(scene: Scene, server: PostgresSer
 
 @pytest.mark.proves("M3", "T5")
 @pytest.mark.parametrize("point", ["before_commit", "after_commit"])
-async def test_a_firing_is_whole_or_not_at_all(scene: Scene, faults: Faults, point: str) -> None:
+async def test_a_firing_is_atomic(scene: Scene, faults: Faults, point: str) -> None:
     schedule = await scene.schedule(every(60))
     scene.clock.advance(MINUTE)
     firings = await scene.decide()
@@ -320,7 +314,7 @@ async def test_a_firing_is_whole_or_not_at_all(scene: Scene, faults: Faults, poi
 
 @pytest.mark.proves("M3")
 @pytest.mark.parametrize("point", ["before_commit", "after_commit"])
-async def test_a_finish_is_whole_or_not_at_all(scene: Scene, faults: Faults, point: str) -> None:
+async def test_a_finish_is_atomic(scene: Scene, faults: Faults, point: str) -> None:
     claim = await scene.start(a_run(max_concurrent=1))
     faults.plant(f"finish.{point}", cut)
 
@@ -331,7 +325,7 @@ async def test_a_finish_is_whole_or_not_at_all(scene: Scene, faults: Faults, poi
 
 
 @pytest.mark.proves("L10", "S6")
-async def test_the_sweep_brings_free_places_and_waiters_together_after_a_crash(scene: Scene, faults: Faults) -> None:
+async def test_admit_gives_free_slots_to_waiting_runs_after_a_crash(scene: Scene, faults: Faults) -> None:
     claim = await scene.start(a_run(max_concurrent=1))
     [waiting] = await scene.create(a_run(max_concurrent=1))
     faults.plant("finish.after_commit", cut)
@@ -345,7 +339,7 @@ async def test_the_sweep_brings_free_places_and_waiters_together_after_a_crash(s
 
 
 @pytest.mark.proves("M1", "M3")
-async def test_what_was_saved_survives_a_crash_of_the_server(dsn: str) -> None:
+async def test_saved_runs_survive_a_crash_of_the_server(dsn: str) -> None:
     with PostgresServer.start(is_durable=True) as durable:
         assert MEMORY not in durable.directory.parents
         async with await open_postgres(durable.dsn()) as storage:
@@ -360,7 +354,7 @@ async def test_what_was_saved_survives_a_crash_of_the_server(dsn: str) -> None:
 
 
 @pytest.mark.proves("M4")
-async def test_a_server_that_stays_away_is_unavailable_and_keeps_no_secret_in_the_message() -> None:
+async def test_an_unreachable_server_is_reported_without_the_password() -> None:
     with pytest.raises(StorageUnavailable) as failure:
         await open_postgres("postgresql://anna:s3cret@127.0.0.1:1/orders")
 
@@ -393,18 +387,18 @@ async def test_the_bell_listens_again_after_its_connection_broke(
     await bell_is_back(storage)
 
     async with await open_postgres(dsn) as other:
-        await heard(storage, lambda: other.orders.create([a_run()]))
+        await assert_rings(storage, lambda: other.orders.create([a_run()]))
 
 
 async def bell_is_back(storage: PostgresStorage) -> None:
-    """After a reconnect every signal is set, because nobody knows what was missed."""
+    """Wait until every signal is set: after a reconnect, missed notifications are unknown."""
     signal = storage.signal(Topic.SCHEDULES)
     signal.clear()
     async with asyncio.timeout(30):
         await signal.wait()
 
 
-async def heard(storage: PostgresStorage, act: Callable[[], Awaitable[object]]) -> None:
+async def assert_rings(storage: PostgresStorage, act: Callable[[], Awaitable[object]]) -> None:
     signal = storage.signal(Topic.RUNS)
     signal.clear()
     await act()
@@ -413,9 +407,7 @@ async def heard(storage: PostgresStorage, act: Callable[[], Awaitable[object]]) 
 
 
 @pytest.mark.proves("M4", "D6")
-async def test_an_opening_whose_answer_got_lost_begins_one_execution(
-    scene: Scene, lose_commit: Callable[[], None]
-) -> None:
+async def test_an_opening_with_a_lost_reply_begins_one_execution(scene: Scene, lose_commit: Callable[[], None]) -> None:
     claim = await scene.start(a_run(job_id=ETL))
     lose_commit()
 
@@ -426,9 +418,7 @@ async def test_an_opening_whose_answer_got_lost_begins_one_execution(
 
 
 @pytest.mark.proves("M4", "D5", "D6")
-async def test_a_settlement_whose_answer_got_lost_counts_as_saved(
-    scene: Scene, lose_commit: Callable[[], None]
-) -> None:
+async def test_a_settlement_with_a_lost_reply_counts_as_saved(scene: Scene, lose_commit: Callable[[], None]) -> None:
     ending, going_on = await opened(scene), await opened(scene)
     load = a_child(going_on.run_id, "load")
     lose_commit()
@@ -441,7 +431,7 @@ async def test_a_settlement_whose_answer_got_lost_counts_as_saved(
 
 
 @pytest.mark.proves("M4")
-async def test_what_another_has_settled_does_not_count_as_saved_after_a_lost_answer(
+async def test_after_a_lost_reply_a_settlement_by_another_node_does_not_count_as_saved(
     scene: Scene, lose_commit: Callable[[], None]
 ) -> None:
     execution, other = await opened(scene), await opened(scene)
@@ -456,7 +446,7 @@ async def test_what_another_has_settled_does_not_count_as_saved_after_a_lost_ans
 
 
 @pytest.mark.proves("M4")
-async def test_what_others_have_settled_since_does_not_count_as_saved_after_a_lost_answer(
+async def test_after_a_lost_reply_later_settlements_by_other_nodes_do_not_count_as_saved(
     scene: Scene, lose_commit: Callable[[], None]
 ) -> None:
     execution, other = await opened(scene), await opened(scene)
@@ -468,7 +458,7 @@ async def test_what_others_have_settled_since_does_not_count_as_saved_after_a_lo
 
 
 @pytest.mark.proves("M4", "D10")
-async def test_a_decision_whose_answer_got_lost_counts_as_saved(scene: Scene, lose_commit: Callable[[], None]) -> None:
+async def test_a_gate_decision_with_a_lost_reply_counts_as_saved(scene: Scene, lose_commit: Callable[[], None]) -> None:
     [run_id] = await scene.create(a_run(is_gated=True))
     lose_commit()
 

@@ -1,4 +1,4 @@
-"""A gate looks into an index, and reads no more rows of a long history than of a short one."""
+"""A gate reads by index, and no more rows of a long history than of a short one."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ def dsns() -> Iterator[dict[int, str]]:
 
 @pytest.mark.proves("R0-81")
 @pytest.mark.parametrize("name", _ASKED)
-async def test_what_a_gate_asks_reads_the_same_rows_after_a_hundred_times_as_many_runs(
+async def test_a_gate_reads_equally_many_rows_after_a_hundred_times_as_many_runs(
     dsns: dict[int, str], name: str
 ) -> None:
     few, many = [await rows_visited(dsns[runs], name, _ASKED[name]) for runs in (FEW, MANY)]

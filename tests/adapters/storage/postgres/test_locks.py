@@ -1,4 +1,4 @@
-"""Locks end with their transaction: nothing depends on which connection comes next."""
+"""Locks end with their transaction, so that nothing depends on the session of the next statement."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ def test_no_statement_takes_a_lock_that_outlives_its_transaction() -> None:
     assert [file.name for file in files if _SESSION_LOCK.search(file.read_text())] == []
 
 
-def test_a_lock_of_a_session_would_be_found() -> None:
+def test_a_session_lock_would_be_detected() -> None:
     assert _SESSION_LOCK.search("SELECT pg_try_advisory_lock(1)")
     assert "pg_advisory_xact_lock" in _LOCK
     assert not _SESSION_LOCK.search(_LOCK)

@@ -1,4 +1,4 @@
-"""Bringing a schema up to date: once, by whoever comes first, and never downwards."""
+"""Migrations are applied once, by the first node, and never backwards."""
 
 import asyncio
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ async def test_nodes_that_start_together_migrate_once(empty: tuple[PostgresServe
 
 
 @pytest.mark.proves("M2")
-async def test_step_by_step_leads_to_the_same_schema_as_all_at_once(
+async def test_migrating_step_by_step_gives_the_same_schema(
     empty: tuple[PostgresServer, str], server: PostgresServer, database: str
 ) -> None:
     _, name = empty
@@ -71,7 +71,7 @@ async def test_a_newer_schema_is_refused_and_both_versions_are_named(
 
 
 @pytest.mark.proves("M2")
-async def test_a_step_that_fails_leaves_nothing_behind(
+async def test_a_failed_migration_is_rolled_back(
     empty: tuple[PostgresServer, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, name = empty
@@ -85,7 +85,7 @@ async def test_a_step_that_fails_leaves_nothing_behind(
 
 
 @pytest.mark.proves("M2")
-async def test_a_step_may_take_longer_than_any_other_statement(
+async def test_a_migration_may_exceed_the_statement_timeout(
     empty: tuple[PostgresServer, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, name = empty
@@ -101,7 +101,7 @@ async def test_a_step_may_take_longer_than_any_other_statement(
     assert reached == 1
 
 
-async def test_two_schemas_in_one_database_do_not_know_each_other(dsn: str) -> None:
+async def test_two_schemas_in_one_database_are_independent(dsn: str) -> None:
     async with await open_postgres(dsn) as one, await open_postgres(f"{dsn}&schema=other") as other:
         run = a_run()
         await one.orders.create([run])
@@ -111,7 +111,7 @@ async def test_two_schemas_in_one_database_do_not_know_each_other(dsn: str) -> N
 
 
 @pytest.mark.proves("L1", "T1")
-def test_uniqueness_is_the_databases_own(server: PostgresServer, database: str) -> None:
+def test_the_database_enforces_uniqueness(server: PostgresServer, database: str) -> None:
     unique = server.sql(
         "SELECT indexdef FROM pg_indexes WHERE schemaname = 'foliot' AND indexdef LIKE '%UNIQUE%'", database=database
     )
@@ -121,7 +121,7 @@ def test_uniqueness_is_the_databases_own(server: PostgresServer, database: str) 
     assert "ready USING btree (run_id)" in unique
 
 
-async def test_a_database_that_lacks_characters_is_refused(server: PostgresServer) -> None:
+async def test_a_database_with_a_limited_encoding_is_refused(server: PostgresServer) -> None:
     with a_database(server, "latin", "LATIN1") as dsn:
         with pytest.raises(StorageError, match="is encoded in LATIN1") as refusal:
             await open_postgres(dsn)
@@ -132,7 +132,7 @@ async def test_a_database_that_lacks_characters_is_refused(server: PostgresServe
         assert server.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'foliot'", database="latin") == "0"
 
 
-async def test_a_database_that_takes_any_bytes_keeps_any_character(server: PostgresServer) -> None:
+async def test_a_sql_ascii_database_stores_any_character(server: PostgresServer) -> None:
     run = a_run(payload='{"sign": "żółw ☃ 🐢"}'.encode())
     with a_database(server, "bytes", "SQL_ASCII") as dsn:
         async with await open_postgres(dsn) as storage:

@@ -1,4 +1,4 @@
-"""Opening survives a connection that breaks, and does not wait for a server that is not there."""
+"""Opening survives a broken connection, and does not wait for an unreachable server."""
 
 import asyncio
 import logging
@@ -22,13 +22,13 @@ _STARTING = asyncpg.CannotConnectNowError("the database system is starting up")
 
 
 @pytest.mark.proves("M4")
-async def test_a_connection_that_breaks_amid_a_migration_is_opened_again(
+async def test_a_connection_that_breaks_during_a_migration_is_opened_again(
     dsn: str, connection: "asyncpg.Connection[Any]"
 ) -> None:
     async with connection.transaction():
         await connection.execute(_LOCK, _SCHEMA)
         opening = asyncio.create_task(open_postgres(dsn, schema=_SCHEMA))
-        await connection.execute("SELECT pg_terminate_backend($1)", await _whoever_waits(connection))
+        await connection.execute("SELECT pg_terminate_backend($1)", await _waiting_session(connection))
 
     async with await opening as opened:
         await opened.orders.create([run := a_run()])
@@ -36,14 +36,14 @@ async def test_a_connection_that_breaks_amid_a_migration_is_opened_again(
 
 
 @pytest.mark.proves("M4")
-async def test_a_server_that_is_starting_up_is_asked_again(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_starting_server_is_retried(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     connects = _failing(monkeypatch, [_STARTING, _STARTING])
 
     async with await open_postgres(dsn):
         assert len(connects) >= 3
 
 
-async def test_a_server_that_cannot_be_reached_is_not_waited_for(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreachable_server_is_not_retried(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     connects = _failing(monkeypatch, [ConnectionRefusedError("nobody listens")] * 9)
 
     with pytest.raises(StorageUnavailable, match="nobody listens"):
@@ -52,9 +52,7 @@ async def test_a_server_that_cannot_be_reached_is_not_waited_for(dsn: str, monke
     assert len(connects) == 1
 
 
-async def test_a_server_that_goes_on_breaking_connections_is_given_up(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_opening_gives_up_if_connections_keep_breaking(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[object] = []
 
     async def break_off(connection: object, _: object) -> None:
@@ -70,7 +68,7 @@ async def test_a_server_that_goes_on_breaking_connections_is_given_up(
     assert len(tries) == 3
 
 
-async def test_whoever_waits_in_vain_can_read_why(
+async def test_a_retried_connection_logs_the_reason(
     dsn: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("foliot.adapters.storage.postgres.database.errors._WORTH_A_WARNING", -1)
@@ -83,7 +81,7 @@ async def test_whoever_waits_in_vain_can_read_why(
     assert record.__dict__["error"] == "the database system is starting up"
 
 
-async def test_an_error_without_words_is_told_in_some(
+async def test_an_error_without_a_message_is_logged_with_a_description(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("foliot.adapters.storage.postgres.database.errors._WORTH_A_WARNING", -1)
@@ -99,7 +97,7 @@ async def test_an_error_without_words_is_told_in_some(
 
 
 def _failing(monkeypatch: pytest.MonkeyPatch, errors: list[Exception]) -> list[str]:
-    """Let the next connections fail so. The list grows with each."""
+    """Make the next connections fail with these errors. The returned list grows with each attempt."""
     connects: list[str] = []
     true_connect = asyncpg.connect
 
@@ -113,7 +111,7 @@ def _failing(monkeypatch: pytest.MonkeyPatch, errors: list[Exception]) -> list[s
     return connects
 
 
-async def _whoever_waits(connection: "asyncpg.Connection[Any]") -> int:
+async def _waiting_session(connection: "asyncpg.Connection[Any]") -> int:
     async with asyncio.timeout(30):
         while (pid := await connection.fetchval(_WAITING)) is None:
             await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""URLs as hosted databases hand them out, with options for other programs than ours."""
+"""DSNs of hosted databases, with options for other programs."""
 
 import asyncio
 import ssl
@@ -32,7 +32,7 @@ from foliot.testing.postgres import PostgresServer
         "target_session_attrs=read-write",
     ],
 )
-async def test_an_option_that_does_no_harm_keeps_nobody_out(dsn: str, option: str) -> None:
+async def test_a_harmless_option_is_accepted(dsn: str, option: str) -> None:
     async with await open_postgres(f"{dsn}&{option}") as storage:
         assert await storage.queries.get_runs([]) == {}
 
@@ -50,14 +50,14 @@ async def test_an_option_that_does_no_harm_keeps_nobody_out(dsn: str, option: st
         ("sslrootcert=system&sslmode=prefer", "too little with sslmode=prefer"),
     ],
 )
-def test_an_option_that_nobody_could_keep_is_refused(option: str, fact: str) -> None:
+def test_an_option_that_cannot_be_guaranteed_is_refused(option: str, fact: str) -> None:
     with pytest.raises(InvalidInput, match=fact) as refusal:
         parse_dsn(f"postgresql://db/orders?{option}")
 
     assert "report" not in refusal.value.hint
 
 
-def test_a_misspelt_choice_is_met_with_the_one_that_was_meant() -> None:
+def test_a_misspelt_choice_gets_a_suggestion() -> None:
     with pytest.raises(InvalidInput, match='Did you mean "verify-full"'):
         parse_dsn("postgresql://db/orders?sslmode=verify_full")
 
@@ -72,7 +72,7 @@ def test_a_misspelt_choice_is_met_with_the_one_that_was_meant() -> None:
         ("TimeZone=Nowhere", "Leave it out"),
     ],
 )
-async def test_an_option_that_the_server_does_not_take_is_named(dsn: str, option: str, hint: str) -> None:
+async def test_an_option_that_the_server_refuses_is_named(dsn: str, option: str, hint: str) -> None:
     with pytest.raises(InvalidInput, match=f"does not take option '{option.partition('=')[0]}'") as refusal:
         await open_postgres(f"{dsn}&{option}")
 
@@ -86,26 +86,26 @@ def test_an_option_is_found_in_a_message_of_any_language() -> None:
     assert refused_option(error, ["host", "mod"]) is None
 
 
-def test_a_word_of_a_message_is_not_taken_for_an_option_of_the_driver() -> None:
+def test_a_word_in_a_server_message_is_not_mistaken_for_an_option() -> None:
     error = asyncpg.InsufficientPrivilegeError("permission denied for database orders")
 
     assert refused_option(error, ["database", "user"]) is None
 
 
 @pytest.mark.parametrize(("text", "timeout"), [("3", 3.0), ("0", None), ("-1", None), ("", CONNECT_TIMEOUT)])
-def test_how_long_to_wait_for_a_server_can_be_said(text: str, timeout: float | None) -> None:
+def test_connect_timeout_is_used(text: str, timeout: float | None) -> None:
     dsn = parse_dsn(f"postgresql://db/orders?connect_timeout={text}")
 
     assert dsn.connect_timeout == _options(dsn)["timeout"] == timeout
     assert dsn.url == "postgresql://db/orders"
 
 
-async def test_a_server_that_says_nothing_is_given_up_after_the_time_of_the_url(tmp_path: Path) -> None:
-    async def say_nothing(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def test_a_silent_server_is_given_up_after_connect_timeout(tmp_path: Path) -> None:
+    async def stay_silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writers.append(writer)
 
     writers: list[asyncio.StreamWriter] = []
-    silent = await asyncio.start_unix_server(say_nothing, tmp_path / ".s.PGSQL.5432")
+    silent = await asyncio.start_unix_server(stay_silent, tmp_path / ".s.PGSQL.5432")
 
     with pytest.raises(StorageUnavailable, match="no answer in time"):
         await open_postgres(f"postgresql://foliot@/orders?host={tmp_path}&connect_timeout=1")
@@ -115,9 +115,7 @@ async def test_a_server_that_says_nothing_is_given_up_after_the_time_of_the_url(
         writer.close()
 
 
-def test_the_certificates_of_this_machine_go_with_the_strictest_mode(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_sslrootcert_system_sets_verify_full(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     paths = ssl.get_default_verify_paths()
     monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths._replace(cafile=str(tmp_path / "ca.pem")))
 
@@ -127,12 +125,12 @@ def test_the_certificates_of_this_machine_go_with_the_strictest_mode(
 
 
 @pytest.mark.parametrize("name", ["sslrootcert", "sslcert", "sslkey", "sslcrl"])
-async def test_a_file_that_is_not_there_is_named(dsn: str, name: str, tmp_path: Path) -> None:
+async def test_a_missing_certificate_file_is_named(dsn: str, name: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=f"{name} '{tmp_path}/gone' cannot be read: No such file"):
         await open_postgres(f"{dsn}&{name}={tmp_path}/gone")
 
 
-async def test_who_trusts_nobody_learns_where_certificates_are_looked_for(
+async def test_a_missing_root_certificate_error_names_its_path(
     dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -143,7 +141,7 @@ async def test_who_trusts_nobody_learns_where_certificates_are_looked_for(
     assert "sslrootcert" in refusal.value.hint
 
 
-async def test_a_server_without_tls_is_told_from_one_that_is_not_there() -> None:
+async def test_a_server_without_tls_differs_from_an_unreachable_one() -> None:
     async def decline(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readexactly(8)
         writer.write(b"N")
@@ -160,7 +158,7 @@ async def test_a_server_without_tls_is_told_from_one_that_is_not_there() -> None
     assert "ssl = on" in refusal.value.hint
 
 
-async def test_a_server_that_turns_us_away_is_given_the_word(dsn: str, server: PostgresServer, database: str) -> None:
+async def test_the_reason_of_a_refused_connection_is_shown(dsn: str, server: PostgresServer, database: str) -> None:
     server.sql(f'ALTER DATABASE "{database}" SET session_preload_libraries = nowhere')
 
     with pytest.raises(StorageUnavailable, match='refused the connection: could not access file "nowhere"') as refusal:
@@ -169,12 +167,12 @@ async def test_a_server_that_turns_us_away_is_given_the_word(dsn: str, server: P
     assert "report" not in refusal.value.hint
 
 
-async def test_no_host_of_the_wanted_kind_is_said_so(dsn: str) -> None:
+async def test_a_missing_standby_is_reported(dsn: str) -> None:
     with pytest.raises(StorageUnavailable, match="is what target_session_attrs asks for"):
         await open_postgres(f"{dsn}&target_session_attrs=standby")
 
 
-async def test_a_certificate_that_is_gone_meanwhile_is_no_fault_of_what_is_to_be_stored(
+async def test_a_certificate_removed_meanwhile_does_not_make_items_unstorable(
     storage: PostgresStorage, server: PostgresServer, database: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     server.terminate_backends(database)
@@ -185,7 +183,7 @@ async def test_a_certificate_that_is_gone_meanwhile_is_no_fault_of_what_is_to_be
         await storage.orders.create([a_run()])
 
 
-def test_a_certificate_that_is_not_right_is_no_fault_of_what_is_to_be_stored() -> None:
+def test_an_invalid_certificate_does_not_make_items_unstorable() -> None:
     error = ssl.SSLCertVerificationError(1, "certificate has expired")
 
     assert not is_bad_data(error)
@@ -200,12 +198,12 @@ def test_a_certificate_that_is_not_right_is_no_fault_of_what_is_to_be_stored() -
         (ConnectionError("unexpected connection_lost() call"), "at db: the connection broke"),
     ],
 )
-def test_a_server_that_turns_away_is_told_in_our_words(error: Exception, words: str) -> None:
+def test_driver_errors_of_connections_are_reworded(error: Exception, words: str) -> None:
     assert words in str(translate(error, "db"))
 
 
-def test_a_full_disk_is_nothing_to_report_but_to_make_room_on() -> None:
-    told = translate(asyncpg.DiskFullError("could not extend file"), "db")
+def test_a_full_disk_is_unavailable_and_not_a_bug_report() -> None:
+    error = translate(asyncpg.DiskFullError("could not extend file"), "db")
 
-    assert isinstance(told, StorageUnavailable)
-    assert told.message == "the disk of db is full: could not extend file"
+    assert isinstance(error, StorageUnavailable)
+    assert error.message == "the disk of db is full: could not extend file"

@@ -1,6 +1,6 @@
-"""No hot statement reads a large table whole, whatever the batch and however its plan was made.
+"""No frequent statement scans a large table, for any batch size and any kind of plan.
 
-The tables are analysed while everything is ready and nothing runs: that is when the planner is misled most easily.
+The tables are analysed while all runs are ready and none is running: that misleads the planner most.
 """
 
 import json
@@ -26,7 +26,7 @@ FROM_THE_FRONT = {
     *("next_wake", "next_wake_besides", "next_due"),
     *("upcoming_schedules", "active_executions"),
 }
-"""These read a few rows at the front of an index: they need no condition."""
+"""These statements read a few rows at the front of an index, so they need no condition."""
 _FILL = f"""
 INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, payload)
 SELECT lpad(n::text, 26, '0'), 'default', 'report', 'default', 0, 'api', 'scheduled', n, n, '{{"a": 1}}'
@@ -195,14 +195,14 @@ def large_dsn() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def empty_dsn() -> Iterator[str]:
-    """One for all: nobody writes, a statement is only explained."""
+    """An empty database for all tests: statements are only explained, so nothing is written."""
     with fresh_database() as (server, name):
         yield server.dsn(name)
 
 
 @pytest.mark.proves("M6")
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan", "force_custom_plan"])
-async def test_a_hot_statement_finds_its_rows_by_a_key(large_dsn: str, mode: str) -> None:
+async def test_a_frequent_statement_finds_its_rows_by_a_key(large_dsn: str, mode: str) -> None:
     connection = await asyncpg.connect(large_dsn, statement_cache_size=0, server_settings={"plan_cache_mode": mode})
 
     @for_each(("name", "batch"), product(sorted(HOT), (1, 10, 100, 1000)))
@@ -216,7 +216,7 @@ async def test_a_hot_statement_finds_its_rows_by_a_key(large_dsn: str, mode: str
         await connection.close()
 
 
-async def test_a_plan_made_while_all_was_empty_is_good_for_later(empty_dsn: str) -> None:
+async def test_a_plan_made_on_empty_tables_still_uses_keys(empty_dsn: str) -> None:
     connection = await asyncpg.connect(empty_dsn, server_settings=SETTINGS)
 
     @for_each("name", sorted(HOT.keys() - FROM_THE_FRONT))
@@ -230,8 +230,8 @@ async def test_a_plan_made_while_all_was_empty_is_good_for_later(empty_dsn: str)
         await connection.close()
 
 
-async def test_the_trap_is_real(large_dsn: str) -> None:
-    """The statement that must not be written: this test would otherwise not know a bad plan when it sees one."""
+async def test_a_statement_that_scans_a_table_is_detected(large_dsn: str) -> None:
+    """Check that a bad statement is detected: otherwise the other tests would prove nothing."""
     connection = await asyncpg.connect(large_dsn)
     try:
         [[text]] = await connection.fetch(
@@ -244,7 +244,7 @@ async def test_the_trap_is_real(large_dsn: str) -> None:
 
 
 async def plan_of(connection: "asyncpg.Connection[Any]", name: str, values: tuple[str, ...]) -> dict[str, Any]:
-    """The plan after enough uses for the server to settle on one."""
+    """Return the plan after enough executions for the server to choose a generic one."""
     prepared = f"hot_{name}"
     await connection.execute(f"PREPARE {prepared} AS {statements()[name]}")
     call = f"{prepared}({', '.join(values)})" if values else prepared
@@ -263,7 +263,7 @@ def scanned_whole(node: dict[str, Any]) -> Iterator[str]:
 
 
 def read_without_a_key(node: dict[str, Any]) -> Iterator[str]:
-    """Tables that are read from one end to the other, also by way of an index."""
+    """Yield tables that are read completely, also through an index."""
     keys = node.keys() & {"Index Cond", "TID Cond", "Recheck Cond"}
     if "Relation Name" in node and "Scan" in node["Node Type"] and not keys:
         yield node["Relation Name"]

@@ -1,4 +1,4 @@
-"""Everything but LISTEN works behind a pooler that lends connections for one transaction only."""
+"""Everything except LISTEN works behind a pooler that assigns connections for one transaction only."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from foliot.testing.postgres import PostgresServer
 from tests.adapters.storage.postgres.pooler import TransactionPooler
 
 
-async def test_a_run_goes_its_whole_way_behind_a_pooler(server: PostgresServer, database: str, dsn: str) -> None:
+async def test_a_run_is_executed_behind_a_pooler(server: PostgresServer, database: str, dsn: str) -> None:
     with TemporaryDirectory(prefix="foliot-pooler-") as directory:
         socket = server.directory / ".s.PGSQL.5432"
         async with TransactionPooler(socket, Path(directory)) as pooler:
@@ -36,7 +36,7 @@ async def test_a_run_goes_its_whole_way_behind_a_pooler(server: PostgresServer, 
             assert pooler.lent > 20
 
 
-async def test_the_pooler_of_these_tests_breaks_what_relies_on_a_session(server: PostgresServer, database: str) -> None:
+async def test_the_test_pooler_breaks_session_state(server: PostgresServer, database: str) -> None:
     with TemporaryDirectory(prefix="foliot-pooler-") as directory:
         socket = server.directory / ".s.PGSQL.5432"
         async with TransactionPooler(socket, Path(directory)):

@@ -1,4 +1,4 @@
-"""Removing history a piece at a time: a piece ends where it is full, and the next one goes on there."""
+"""History is removed in pieces: a piece ends when it is full, and the next one continues there."""
 
 import pytest
 
@@ -27,7 +27,7 @@ VALUES ('whole', 'default', 'graph', 'etl', 1, 1, 0, 1, 'whole', 0, 0, false, 1)
 """
 
 
-async def test_jobs_are_gone_through_a_few_at_a_time(
+async def test_jobs_are_pruned_a_few_at_a_time(
     scene: Scene, server: PostgresServer, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upkeep, "_JOBS_PER_PIECE", 2)
@@ -38,7 +38,7 @@ async def test_jobs_are_gone_through_a_few_at_a_time(
     assert [piece.runs for piece in pieces] == [6, 6, 3]
 
 
-async def test_a_piece_full_of_parts_does_not_forget_their_execution(
+async def test_a_piece_full_of_children_still_removes_their_execution_later(
     scene: Scene, server: PostgresServer, database: str
 ) -> None:
     server.sql(_EXECUTION, database=database)
@@ -50,7 +50,7 @@ async def test_a_piece_full_of_parts_does_not_forget_their_execution(
     assert sum(piece.runs for piece in pieces) == 4
 
 
-async def test_a_piece_that_was_not_committed_is_gone_through_again(
+async def test_a_piece_that_was_not_committed_is_pruned_again(
     scene: Scene, server: PostgresServer, database: str, monkeypatch: pytest.MonkeyPatch, faults: Faults
 ) -> None:
     monkeypatch.setattr(upkeep, "_JOBS_PER_PIECE", 2)
@@ -66,7 +66,7 @@ async def test_a_piece_that_was_not_committed_is_gone_through_again(
 
 
 @pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
-async def test_what_is_too_much_of_a_job_is_found_without_all_of_its_history(
+async def test_surplus_runs_are_found_without_reading_all_history(
     server: PostgresServer, database: str, mode: str
 ) -> None:
     server.sql(_RUNS.format(id="lpad(n::text, 9, '0')", job="'job-1'", root="NULL", count=20_000), database=database)
@@ -81,9 +81,7 @@ async def test_what_is_too_much_of_a_job_is_found_without_all_of_its_history(
 
 
 @pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
-async def test_where_a_job_has_no_more_runs_than_are_kept_none_of_them_is_read(
-    server: PostgresServer, database: str, mode: str
-) -> None:
+async def test_no_rows_are_read_of_a_job_without_surplus_runs(server: PostgresServer, database: str, mode: str) -> None:
     server.sql(_RUNS.format(id="lpad(n::text, 9, '0')", job="'job-1'", root="NULL", count=50), database=database)
     server.sql(_BACKLOG.format(count=40), database=database)
 

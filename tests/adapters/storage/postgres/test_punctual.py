@@ -1,4 +1,4 @@
-"""The short way of saving a firing leaves behind what the long way does."""
+"""The fast path for firings writes the same rows as the general path."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -23,7 +23,7 @@ TABLES = ("schedules", "ticks", "runs", "ready", "later", "holds", "planned")
 
 @pytest.fixture
 async def twin(dsn: str) -> AsyncIterator[PostgresStorage]:
-    """A second storage beside the first, for the long way."""
+    """A second storage beside the first, for the general path."""
     async with await open_postgres(dsn, schema="twin") as storage:
         yield storage
 
@@ -33,7 +33,9 @@ async def put(storage: PostgresStorage, scene: Scene, schedules: list[NewSchedul
     await storage.definitions.put_schedules(schedules, at=scene.now)
 
 
-async def settle_the_long_way(storage: PostgresStorage, firings: list[Firing], scene: Scene) -> list[ScheduleUid]:
+async def commit_by_the_general_path(
+    storage: PostgresStorage, firings: list[Firing], scene: Scene
+) -> list[ScheduleUid]:
     async def work(transaction: Transaction) -> list[ScheduleUid]:
         return await commit_firings(transaction, "default", firings, scene.now)
 
@@ -41,13 +43,13 @@ async def settle_the_long_way(storage: PostgresStorage, firings: list[Firing], s
     return await storage.ledger._database.write("commit_firings", work)
 
 
-async def told(storage: PostgresStorage) -> list[tuple[str, list[Any]]]:
+async def recorded_events(storage: PostgresStorage) -> list[tuple[str, list[Any]]]:
     events = await storage.queries.events(after=0, limit=100)
     return [(event.kind.value, sorted(event.items)) for event in events]
 
 
 @pytest.mark.proves("T5", "M3")
-async def test_both_ways_leave_the_same_rows_and_events(
+async def test_both_paths_write_the_same_rows_and_events(
     storage: PostgresStorage, twin: PostgresStorage, scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     schedules = [a_schedule(every(60, payload=n % 2 or None), schedule_id=f"s{n}") for n in range(5)]
@@ -57,7 +59,7 @@ async def test_both_ways_leave_the_same_rows_and_events(
     firings = await scene.decide()
     assert all(map(is_punctual, firings))
 
-    short, long = await scene.settle(*firings), await settle_the_long_way(twin, firings, scene)
+    short, long = await scene.settle(*firings), await commit_by_the_general_path(twin, firings, scene)
 
     assert short == long == [firing.uid for firing in firings]
     for table in TABLES:
@@ -65,11 +67,11 @@ async def test_both_ways_leave_the_same_rows_and_events(
             await connection.fetch(f"TABLE {schema}.{table} ORDER BY 1, 2") for schema in ("foliot", "twin")
         ]
         assert ours == theirs, table
-    assert await told(storage) == await told(twin)
+    assert await recorded_events(storage) == await recorded_events(twin)
 
 
 @pytest.mark.proves("T5")
-async def test_what_is_not_current_is_not_saved_and_the_others_are(scene: Scene) -> None:
+async def test_outdated_firings_are_not_saved_and_the_others_are(scene: Scene) -> None:
     stale = await scene.schedule(every(60), schedule_id="a")
     current = await scene.schedule(every(60), schedule_id="b")
     scene.clock.advance(MINUTE)
@@ -84,7 +86,7 @@ async def test_what_is_not_current_is_not_saved_and_the_others_are(scene: Scene)
 
 
 @pytest.mark.proves("T5")
-async def test_a_firing_that_is_saved_twice_is_saved_once(scene: Scene) -> None:
+async def test_saving_a_firing_twice_is_a_no_op(scene: Scene) -> None:
     schedule = await scene.schedule(every(60))
     scene.clock.advance(MINUTE)
     firings = await scene.decide()
@@ -95,7 +97,7 @@ async def test_a_firing_that_is_saved_twice_is_saved_once(scene: Scene) -> None:
     assert len(await scene.ready()) == 1
 
 
-async def test_a_run_that_exists_already_is_met_by_the_long_way(scene: Scene) -> None:
+async def test_a_run_that_exists_is_handled_by_the_general_path(scene: Scene) -> None:
     schedule = await scene.schedule(every(60))
     scene.clock.advance(MINUTE)
     [firing] = await scene.decide()

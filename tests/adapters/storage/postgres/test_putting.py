@@ -1,4 +1,4 @@
-"""What putting schedules writes, also when two processes put one name at the same moment."""
+"""Storing schedules, also if two processes store the same name concurrently."""
 
 import asyncio
 from typing import Any
@@ -24,7 +24,7 @@ FROM foliot.schedules
 
 @pytest.mark.proves("R4-02")
 @pytest.mark.parametrize(("end", "uid", "numbers"), [("COMMIT", "theirs", [1, 2]), ("ROLLBACK", None, [1, 1])])
-async def test_whoever_is_slower_to_create_edits(
+async def test_the_second_of_two_concurrent_creates_is_an_edit(
     scene: Scene, connection: "asyncpg.Connection[Any]", end: str, uid: str | None, numbers: list[int]
 ) -> None:
     await scene.schedule(every(60))
@@ -43,9 +43,7 @@ async def test_whoever_is_slower_to_create_edits(
     assert putting.result()[1] == stored
 
 
-async def test_each_revision_tells_the_clock_changes_it_was_made_with(
-    scene: Scene, connection: "asyncpg.Connection[Any]"
-) -> None:
+async def test_each_revision_stores_its_tzdata_version(scene: Scene, connection: "asyncpg.Connection[Any]") -> None:
     await scene.schedule(every(60))
     await scene.schedule(every(90))
 

@@ -1,4 +1,4 @@
-"""A question is answered in one read-only transaction."""
+"""A query is answered in one read-only transaction."""
 
 import asyncio
 from collections import Counter
@@ -15,7 +15,7 @@ from foliot.testing.conformance.storage.scene import Scene
 from foliot.wiring import build_services
 
 
-async def test_a_run_is_shown_with_one_transaction_and_one_for_the_log(
+async def test_a_run_page_takes_one_transaction_and_one_for_the_log(
     scene: Scene, storage: PostgresStorage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claim = await scene.start()
@@ -24,9 +24,9 @@ async def test_a_run_is_shown_with_one_transaction_and_one_for_the_log(
     asked: Counter[str] = Counter()
     snapshot, rows = Database.snapshot, Database.rows
 
-    async def count_snapshot(self: Database, look: Any) -> Any:
+    async def count_snapshot(self: Database, read: Any) -> Any:
         asked["snapshot"] += 1
-        return await snapshot(self, look)
+        return await snapshot(self, read)
 
     async def count_rows(self: Database, *query: Any) -> Any:
         asked["rows"] += 1
@@ -39,10 +39,10 @@ async def test_a_run_is_shown_with_one_transaction_and_one_for_the_log(
     assert asked == {"snapshot": 2}
 
 
-async def test_all_reads_of_a_question_see_one_state(
+async def test_all_reads_of_a_query_use_one_snapshot(
     storage: PostgresStorage, scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
-    async def look(snapshot: Snapshot) -> list[int]:
+    async def read(snapshot: Snapshot) -> list[int]:
         before = len(await snapshot.rows("page_jobs", "default", "", 10))
         await connection.execute(
             "INSERT INTO foliot.jobs (project, id, spec, revision, created_at, updated_at) "
@@ -50,15 +50,15 @@ async def test_all_reads_of_a_question_see_one_state(
         )
         return [before, len(await snapshot.rows("page_jobs", "default", "", 10))]
 
-    assert await database_of(storage).snapshot(look) == [0, 0]
+    assert await database_of(storage).snapshot(read) == [0, 0]
 
 
-async def test_a_question_is_asked_again_when_its_connection_is_lost(
+async def test_a_query_is_repeated_after_a_lost_connection(
     storage: PostgresStorage, scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     tries = 0
 
-    async def look(snapshot: Snapshot) -> int:
+    async def read(snapshot: Snapshot) -> int:
         nonlocal tries
         tries += 1
         if tries == 1:
@@ -67,7 +67,7 @@ async def test_a_question_is_asked_again_when_its_connection_is_lost(
         return len(await snapshot.rows("page_jobs", "default", "", 10))
 
     async with asyncio.timeout(30):
-        assert await database_of(storage).snapshot(look) == 0
+        assert await database_of(storage).snapshot(read) == 0
     assert tries == 2
 
 

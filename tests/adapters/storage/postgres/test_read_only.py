@@ -1,4 +1,4 @@
-"""Servers that take no writes for a while: a standby, or one that was told so."""
+"""Servers that are read-only for a while: a standby, or by a setting."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from foliot.testing.postgres import PostgresServer
 
 @pytest.fixture
 def standby() -> Iterator[PostgresServer]:
-    """A server with a migrated database that follows another one, which will never say anything."""
+    """A server with a migrated database that is the standby of a primary that does not exist."""
     with PostgresServer.start() as server:
         server.create_database("orders")
         yield server
@@ -30,7 +30,7 @@ def read_only(server: PostgresServer, database: str) -> None:
     server.terminate_backends(database)
 
 
-async def test_who_may_only_read_is_told_so_and_may_come_again(
+async def test_a_write_to_a_read_only_server_fails_and_may_be_retried(
     storage: PostgresStorage, server: PostgresServer, database: str
 ) -> None:
     read_only(server, database)
@@ -41,11 +41,11 @@ async def test_who_may_only_read_is_told_so_and_may_come_again(
     assert "target_session_attrs=read-write" in refusal.value.hint
 
 
-async def test_sessions_of_the_time_of_reading_are_not_kept_when_it_is_over(
+async def test_read_only_sessions_are_replaced_when_the_server_accepts_writes(
     storage: PostgresStorage, server: PostgresServer, database: str
 ) -> None:
     read_only(server, database)
-    # Sessions that may only read are in the pool now, more of them than there are tries.
+    # The pool now contains read-only sessions, more of them than there are tries.
     await asyncio.gather(*(storage.queries.logs_kept_from() for _ in range(8)))
     server.sql(f"ALTER DATABASE {database} RESET default_transaction_read_only")
 
@@ -54,7 +54,7 @@ async def test_sessions_of_the_time_of_reading_are_not_kept_when_it_is_over(
     assert created[0].is_new
 
 
-async def test_a_standby_can_be_looked_at_without_a_word(
+async def test_a_standby_can_be_read_without_a_warning(
     standby: PostgresServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     await (await open_postgres(standby.dsn("orders"))).close()
@@ -66,7 +66,7 @@ async def test_a_standby_can_be_looked_at_without_a_word(
     assert [record for record in caplog.records if record.levelno > logging.INFO] == []
 
 
-async def test_a_standby_that_is_promoted_takes_writes_from_then_on(standby: PostgresServer) -> None:
+async def test_a_promoted_standby_accepts_writes(standby: PostgresServer) -> None:
     async with await open_postgres(standby.dsn("orders")) as storage:
         follow(standby)
         with pytest.raises(StorageUnavailable, match="may only be read"):

@@ -1,4 +1,4 @@
-"""What a user needs to be allowed, and what it is told if it is not."""
+"""Which rights a user needs, and the errors if one is missing."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from tests.adapters.storage.postgres.fresh import fresh_database
 
 @pytest.fixture
 def clerk(server: PostgresServer, database: str) -> Iterator[str]:
-    """The DSN of a user that may do with rows what it likes, and nothing else."""
+    """The DSN of a user that has all rights on rows, and no others."""
     server.sql("CREATE ROLE clerk LOGIN")
     server.sql(
         "GRANT USAGE ON SCHEMA foliot TO clerk; GRANT USAGE ON ALL SEQUENCES IN SCHEMA foliot TO clerk;"
@@ -39,7 +39,7 @@ async def test_rights_on_schema_sequences_and_tables_are_enough_to_serve(clerk: 
 
 
 @pytest.mark.parametrize("right", ["UPDATE", "INSERT"])
-async def test_who_lacks_one_right_is_told_which_are_needed(
+async def test_a_missing_right_is_reported_with_all_needed_rights(
     clerk: str, server: PostgresServer, database: str, right: str
 ) -> None:
     server.sql(f"REVOKE {right} ON ALL TABLES IN SCHEMA foliot FROM clerk", database=database)
@@ -52,7 +52,7 @@ async def test_who_lacks_one_right_is_told_which_are_needed(
     assert "CREATE" not in refusal.value.hint
 
 
-async def test_who_may_not_make_the_tables_is_told_who_may(clerk: str, database: str) -> None:
+async def test_a_user_without_the_right_to_create_tables_gets_a_hint(clerk: str, database: str) -> None:
     with (
         fresh_database(is_migrated=False) as (_, empty),
         pytest.raises(StorageError, match="does not let this user make the tables") as refusal,

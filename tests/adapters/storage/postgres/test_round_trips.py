@@ -1,4 +1,4 @@
-"""How many statements the coordinator and a worker send: not more for many trees, and none for what is known."""
+"""The number of statements of the coordinator and of a worker does not depend on the number of trees."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -38,16 +38,14 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-async def test_a_round_of_many_trees_sends_as_many_statements_as_one_of_a_single_tree(
-    scene: Scene, sent: list[str]
-) -> None:
+async def test_a_round_of_many_trees_sends_as_many_statements_as_for_one_tree(scene: Scene, sent: list[str]) -> None:
     counts = [await statements_of_a_round(scene, sent, trees) for trees in (1, 100)]
 
     assert abs(counts[1] - counts[0]) <= 2
 
 
 async def statements_of_a_round(scene: Scene, sent: list[str], count: int) -> int:
-    """Let the first steps of so many executions end, and settle them."""
+    """Let the first steps of this many executions end, and settle them."""
     trees = [await opened(scene) for _ in range(count)]
     parents = {tree.run_id for tree in trees}
     await scene.finish(*[succeeded(claim) for claim in await scene.claim(200) if claim.parent_id in parents])
@@ -111,7 +109,7 @@ async def test_plain_successes_of_bare_runs_and_the_next_claim_are_one_statement
 
 
 async def test_a_lease_that_is_not_bare_is_not_ended_by_the_short_statement(scene: Scene, sent: list[str]) -> None:
-    """The worker's process remembers which leases are bare, and may be wrong: what is stored decides."""
+    """The process caches which leases are bare, and may be wrong: the stored row decides."""
     claim = await scene.start(a_run(max_concurrent=1))
     [waiting] = await scene.create(a_run(max_concurrent=1))
     scene.storage.work._bare.add(claim.token)  # type: ignore[attr-defined]
@@ -130,7 +128,7 @@ async def exchange(scene: Scene, claims: list[Claim]) -> Any:
     return await scene.storage.work.exchange(ended, worker_id, ["default"], 2, at=scene.now)
 
 
-async def test_a_failure_that_is_not_tried_again_reads_no_definition(scene: Scene, sent: list[str]) -> None:
+async def test_a_failure_without_retry_reads_no_definition(scene: Scene, sent: list[str]) -> None:
     claim = await scene.start()
     sent.clear()
 

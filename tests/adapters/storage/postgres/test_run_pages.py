@@ -1,4 +1,4 @@
-"""A page of runs touches as many rows of a long history as of a short one, whatever it is asked for."""
+"""A page of runs reads equally many rows of a long history and of a short one, for any filter."""
 
 from collections.abc import Iterator
 
@@ -30,22 +30,22 @@ def page(job: str | None = None, schedule: str | None = None, status: str | None
 
 
 ASKED = {
-    "a status nobody ended with": ("page_trouble", page(status="timeout")),
-    "a status many ended with": ("page_trouble", page(status="skipped")),
+    "a status that no run has": ("page_trouble", page(status="timeout")),
+    "a status that many runs have": ("page_trouble", page(status="skipped")),
     "successes": ("page_project", page(status="success")),
     "a job": ("page_job", page(job="gated")),
     "a job without runs": ("page_job", page(job="new")),
     "successes of a job without runs": ("page_job", page(job="new", status="success")),
-    "a job and a status none of its runs ended with": ("page_job_trouble", page(job="gated", status="timeout")),
-    "a job and a status only others ended with": ("page_job_trouble", page(job="fine", status="skipped")),
-    "a job and a status all of its runs ended with": ("page_job_trouble", page(job="gated", status="skipped")),
+    "a job and a status that none of its runs has": ("page_job_trouble", page(job="gated", status="timeout")),
+    "a job and a status that only other runs have": ("page_job_trouble", page(job="fine", status="skipped")),
+    "a job and a status that all its runs have": ("page_job_trouble", page(job="gated", status="skipped")),
     "a schedule": ("page_schedule", page(schedule="gated:default")),
     "a schedule without runs": ("page_schedule", page(schedule="new:default")),
     "successes of a schedule without runs": ("page_schedule", page(schedule="new:default", status="success")),
-    "a schedule and a status none ended with": (
+    "a schedule and a status that no run has": (
         *("page_schedule_trouble", page(schedule="gated:default", status="timeout")),
     ),
-    "a schedule and a status only others ended with": (
+    "a schedule and a status that only other runs have": (
         *("page_schedule_trouble", page(schedule="fine:default", status="skipped")),
     ),
 }
@@ -62,7 +62,7 @@ def dsns() -> Iterator[dict[int, str]]:
 @pytest.mark.proves("M6")
 @pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
 @pytest.mark.parametrize("what", ASKED)
-async def test_a_page_touches_no_more_rows_when_history_is_long(dsns: dict[int, str], what: str, mode: str) -> None:
+async def test_a_page_reads_no_more_rows_of_a_long_history(dsns: dict[int, str], what: str, mode: str) -> None:
     name, values = ASKED[what]
 
     few, many = [await rows_visited(dsns[runs], name, values, mode=mode) for runs in (FEW, MANY)]
@@ -72,15 +72,15 @@ async def test_a_page_touches_no_more_rows_when_history_is_long(dsns: dict[int, 
 
 @pytest.mark.proves("M6")
 @pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
-@pytest.mark.parametrize("what", ["a job", "a schedule", "successes", "a status many ended with"])
-async def test_a_page_far_back_touches_none_of_the_newer_rows(dsns: dict[int, str], what: str, mode: str) -> None:
+@pytest.mark.parametrize("what", ["a job", "a schedule", "successes", "a status that many runs have"])
+async def test_a_page_far_back_reads_no_newer_rows(dsns: dict[int, str], what: str, mode: str) -> None:
     name, (project, _, *others) = ASKED[what]
 
     assert await rows_visited(dsns[MANY], name, (project, f"'{MANY // 2:026}'", *others), mode=mode) <= 2 * PAGE + 1
 
 
-def test_a_success_touches_no_index() -> None:
-    """The update stays in its page: no index names what a success changes."""
+def test_a_success_updates_no_index() -> None:
+    """The update stays in its page: no index contains a column that a success changes."""
     with fresh_database() as (server, name):
         server.sql(
             "INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at) "

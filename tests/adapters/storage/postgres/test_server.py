@@ -1,4 +1,4 @@
-"""The throw-away server is gone when whoever started it is gone."""
+"""The temporary server ends with the process that started it."""
 
 import signal
 import subprocess
@@ -42,7 +42,7 @@ def test_a_server_does_not_outlive_its_process(ending: signal.Signals) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs. A dead one may stay on as a zombie where the tests of the shell runner adopt orphans."""
+    """Whether a process runs. A dead one may stay as a zombie if the tests of the shell runner adopt orphans."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""All who use a PostgreSQL database go by the server's clock, however wrong their own is."""
+"""All clients of a PostgreSQL database use the server's clock, however wrong their own is."""
 
 import pytest
 
@@ -16,7 +16,7 @@ SERVER = Instant(1_000_000_000)
 
 
 class WrongClock(SystemClock):
-    """Somebody has set the wall clock of this machine, and not well."""
+    """The wall clock of this machine is wrong by this much."""
 
     def __init__(self, error: Millis) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ def _id_in(span: Millis | int) -> str:
 
 @pytest.mark.proves("L3")
 @pytest.mark.parametrize("error", [HOUR, -HOUR, SECOND])
-async def test_a_run_that_is_asked_for_now_is_ready_now(dsn: str, error: Millis) -> None:
+async def test_a_run_created_for_now_is_ready_now(dsn: str, error: Millis) -> None:
     services = await open_services(dsn, WrongClock(error))
     await services.jobs.put({JobId("noop"): JobSpec(kind="shell", spec={"command": "true"})})
 
@@ -51,13 +51,13 @@ async def test_a_run_that_is_asked_for_now_is_ready_now(dsn: str, error: Millis)
     assert _id_in(-MINUTE) < first < _id_in(MINUTE)
 
 
-def test_before_the_first_answer_the_own_clock_is_believed() -> None:
+def test_before_the_first_reply_the_local_clock_is_used() -> None:
     own = VirtualClock()
 
     assert ServerClock(own).now() == own.now()
 
 
-def test_the_clock_goes_on_between_two_answers_and_is_never_ahead() -> None:
+def test_the_clock_advances_between_replies_and_is_never_ahead() -> None:
     own = VirtualClock()
     clock = ServerClock(own)
 
@@ -67,7 +67,7 @@ def test_the_clock_goes_on_between_two_answers_and_is_never_ahead() -> None:
     assert SERVER + MINUTE - 2 <= clock.now() <= SERVER + MINUTE
 
 
-def test_the_first_answer_takes_the_place_of_the_own_guess() -> None:
+def test_the_first_reply_replaces_the_local_clock() -> None:
     own = VirtualClock()
     clock = ServerClock(own)
     server = Instant(own.now() - 8)
@@ -79,7 +79,7 @@ def test_the_first_answer_takes_the_place_of_the_own_guess() -> None:
     assert clock.now() <= server + 20
 
 
-def test_a_slow_answer_makes_nothing_worse() -> None:
+def test_a_slow_reply_does_not_reduce_precision() -> None:
     own = VirtualClock()
     clock = ServerClock(own)
     clock.learn(SERVER, asked=own.elapsed())
@@ -92,7 +92,7 @@ def test_a_slow_answer_makes_nothing_worse() -> None:
 
 
 @pytest.mark.parametrize("step", [DAY, -DAY])
-def test_when_the_servers_clock_is_set_the_newest_answer_counts(step: Millis) -> None:
+def test_after_a_step_of_the_servers_clock_the_newest_reply_is_used(step: Millis) -> None:
     own = VirtualClock()
     clock = ServerClock(own)
     clock.learn(SERVER, asked=own.elapsed())
@@ -102,7 +102,7 @@ def test_when_the_servers_clock_is_set_the_newest_answer_counts(step: Millis) ->
     assert SERVER + step - 2 <= clock.now() <= SERVER + step
 
 
-def test_when_the_own_wall_is_set_nothing_changes() -> None:
+def test_setting_the_local_wall_clock_has_no_effect() -> None:
     own = VirtualClock()
     clock = ServerClock(own)
     clock.learn(SERVER, asked=own.elapsed())

@@ -1,4 +1,4 @@
-"""How the storage behaves towards its server."""
+"""How the storage uses sessions of its server."""
 
 import asyncio
 from typing import Any
@@ -17,7 +17,7 @@ from foliot.testing.conformance.storage.scene import Scene
 
 @pytest.mark.proves("M6")
 @pytest.mark.parametrize("option", ["", "&pooler=transaction"])
-async def test_the_server_gives_up_on_a_transaction_that_idles(dsn: str, option: str) -> None:
+async def test_the_server_ends_an_idle_transaction(dsn: str, option: str) -> None:
     async def ask(transaction: Transaction) -> list[str]:
         names = ("idle_in_transaction_session_timeout", "lock_timeout", "application_name")
         return [await transaction.connection.fetchval("SELECT current_setting($1)", name) for name in names]
@@ -30,7 +30,7 @@ async def test_the_server_gives_up_on_a_transaction_that_idles(dsn: str, option:
 
 
 @pytest.mark.proves("M6")
-async def test_no_verb_leaves_a_transaction_open(
+async def test_no_call_leaves_a_transaction_open(
     storage: PostgresStorage, scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     await scene.schedule(every(60))
@@ -41,12 +41,12 @@ async def test_no_verb_leaves_a_transaction_open(
         "SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     )
 
-    # One may be at work: the bell tells others of a commit after it.
+    # One session may be active: the bell notifies other processes after a commit.
     assert {row["state"] for row in states} <= {"idle", "active"}
 
 
 @pytest.mark.proves("L3")
-async def test_without_a_given_moment_the_servers_clock_counts(
+async def test_without_a_given_time_the_servers_clock_is_used(
     storage: PostgresStorage, connection: "asyncpg.Connection[Any]"
 ) -> None:
     run = a_run(due_at=0)
@@ -60,7 +60,7 @@ async def test_without_a_given_moment_the_servers_clock_counts(
 
 
 @pytest.mark.proves("L10")
-async def test_runs_without_limits_touch_neither_limits_nor_holds(
+async def test_runs_without_limits_lock_neither_limits_nor_holds(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
     await connection.execute("BEGIN; LOCK TABLE foliot.limits, foliot.holds IN ACCESS EXCLUSIVE MODE")
@@ -72,24 +72,22 @@ async def test_runs_without_limits_touch_neither_limits_nor_holds(
     await connection.execute("ROLLBACK")
 
 
-async def test_many_commits_are_told_to_others_in_few_words(
-    scene: Scene, connection: "asyncpg.Connection[Any]"
-) -> None:
+async def test_many_commits_send_few_notifications(scene: Scene, connection: "asyncpg.Connection[Any]") -> None:
     told: list[object] = []
     everything = asyncio.Event()
 
-    def hear(_connection: object, _pid: int, _channel: str, payload: object) -> None:
+    def receive(_connection: object, _pid: int, _channel: str, payload: object) -> None:
         told.append(payload)
         if str(payload).startswith(Topic.CANCELS):
             everything.set()
 
-    await connection.add_listener("foliot_bell", hear)
+    await connection.add_listener("foliot_bell", receive)
     for _ in range(100):
         await scene.create(a_run())
     claim = await scene.start()
     await scene.cancel(claim.run_id)
     async with asyncio.timeout(30):
         await everything.wait()
-    await connection.remove_listener("foliot_bell", hear)
+    await connection.remove_listener("foliot_bell", receive)
 
     assert 1 <= sum(str(payload).startswith(Topic.RUNS) for payload in told) < 50

@@ -1,4 +1,4 @@
-"""A server that says nothing any more, on connections that look as if they were open."""
+"""A server that stops responding on connections that look open."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,7 +14,7 @@ from foliot.testing.postgres import PostgresServer
 from tests.adapters.storage.postgres.relay import Relay
 
 AT_MOST = 30
-"""Seconds. A statement that nobody gives up on waits for three times as long."""
+"""Seconds. A statement without a timeout waits three times as long."""
 WORKER = Worker(WorkerId("w"), "w", ("default",), 1)
 
 Act = Callable[[PostgresStorage], Awaitable[object]]
@@ -44,7 +44,7 @@ async def relayed(relay: Relay, database: str, tmp_path: Path) -> AsyncIterator[
     ],
     ids=["transaction", "statement", "look"],
 )
-async def test_who_gives_up_is_not_kept_waiting_and_what_comes_next_finds_its_way(
+async def test_a_cancelled_call_returns_and_the_next_call_succeeds(
     relayed: PostgresStorage, relay: Relay, act: Act
 ) -> None:
     await act(relayed)
@@ -60,7 +60,7 @@ async def test_who_gives_up_is_not_kept_waiting_and_what_comes_next_finds_its_wa
     await act(relayed)
 
 
-async def test_who_closes_does_not_wait_for_ever(
+async def test_closing_does_not_wait_for_a_silent_server(
     relayed: PostgresStorage, relay: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foliot.adapters.storage.postgres.storage._CLOSE_TIMEOUT", 0.1)

@@ -1,4 +1,4 @@
-"""Where the database is, as people write it."""
+"""DSNs of PostgreSQL databases."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from foliot.errors import InvalidInput, StorageError
 from foliot.testing.postgres import PostgresServer
 
 
-def test_our_options_are_taken_out_and_all_others_stay() -> None:
+def test_options_of_foliot_are_removed_and_all_others_stay() -> None:
     dsn = parse_dsn("postgresql://anna:pw@db:5433/orders?sslmode=require&schema=jobs&pooler=transaction")
 
     assert dsn.url == "postgresql://anna:pw@db:5433/orders?sslmode=require"
@@ -19,19 +19,19 @@ def test_our_options_are_taken_out_and_all_others_stay() -> None:
     "where",
     ["db", "db:5432", "db:65535", "[::1]", "[::1]:5432", "one:5432,two:5433", "one,two", "anna:a:b@db:1"],
 )
-def test_hosts_and_ports_stay_as_they_are(where: str) -> None:
+def test_hosts_and_ports_are_kept(where: str) -> None:
     text = f"postgresql://{where}/orders?port=5432,5433"
 
     assert parse_dsn(text).url == text.replace(",5433", "%2C5433")
 
 
-def test_the_argument_goes_before_the_option() -> None:
+def test_the_schema_argument_overrides_the_option() -> None:
     assert parse_dsn("postgresql:///orders?schema=one", "two").schema == "two"
     assert parse_dsn("postgresql:///orders").schema == "foliot"
 
 
 @pytest.mark.proves("Z26")
-def test_the_name_of_the_server_holds_no_secret() -> None:
+def test_the_server_name_contains_no_secret() -> None:
     assert parse_dsn("postgresql://anna:s3cret@db:5433/orders").server == "db:5433/orders"
     assert parse_dsn("postgresql://anna:s3cret@/orders?host=/run/pg").server == "/run/pg/orders"
     assert parse_dsn("postgresql://db/orders?host=elsewhere&password=s3cret").server == "db/orders"
@@ -65,14 +65,14 @@ def test_the_name_of_the_server_holds_no_secret() -> None:
         "postgresql://db/orders?user=anna&password=1&s3cret?=2",
     ],
 )
-def test_what_cannot_be_used_is_refused_without_showing_the_password(text: str) -> None:
+def test_an_invalid_dsn_is_refused_without_showing_the_password(text: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         parse_dsn(text)
 
     assert "s3cret" not in str(refusal.value)
 
 
-def test_who_wrote_a_special_character_learns_how_to_write_it() -> None:
+def test_a_special_character_in_a_dsn_gets_a_hint_for_escaping() -> None:
     with pytest.raises(InvalidInput, match="/ as %2F"):
         parse_dsn("postgresql://anna:12/s3cret@db/orders")
 
@@ -80,7 +80,7 @@ def test_who_wrote_a_special_character_learns_how_to_write_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["pg_jobs", "information_schema", "a" * 59, "Jobs", "1st", ""])
-def test_a_schema_that_cannot_be_made_or_heard_of_is_refused(name: str) -> None:
+def test_an_unusable_schema_name_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="schema"):
         parse_dsn(f"postgresql:///orders?schema={name}")
 
@@ -90,6 +90,6 @@ async def test_a_database_that_does_not_exist_is_named(server: PostgresServer) -
         await open_postgres(server.dsn("nowhere"))
 
 
-async def test_a_user_that_does_not_exist_is_told_so(server: PostgresServer) -> None:
+async def test_a_user_that_does_not_exist_is_reported(server: PostgresServer) -> None:
     with pytest.raises(StorageError, match="does not let us in"):
         await open_postgres(server.dsn("postgres").replace("foliot@", "stranger:s3cret@"))

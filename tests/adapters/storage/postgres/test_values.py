@@ -1,4 +1,4 @@
-"""Arrays as text say the same to the server as the values themselves."""
+"""Arrays sent as text have the same values on the server."""
 
 from typing import Any
 
@@ -23,18 +23,18 @@ NUMBERS: list[list[int | None]] = [[], [0], [-1, 2**62], [None], [1, None, 3]]
 
 
 @pytest.mark.parametrize("values", TEXTS, ids=str)
-async def test_text_arrives_as_it_was(connection: "asyncpg.Connection[Any]", values: list[str | None]) -> None:
+async def test_text_arrays_are_unchanged(connection: "asyncpg.Connection[Any]", values: list[str | None]) -> None:
     assert await connection.fetchval("SELECT $1::text::text[]", literal(values)) == values
 
 
 @pytest.mark.parametrize("values", NUMBERS, ids=str)
-async def test_numbers_arrive_as_they_were(connection: "asyncpg.Connection[Any]", values: list[int | None]) -> None:
+async def test_number_arrays_are_unchanged(connection: "asyncpg.Connection[Any]", values: list[int | None]) -> None:
     assert await connection.fetchval("SELECT $1::text::bigint[]", literal(values)) == values
 
 
-async def test_truth_arrives_as_it_was(connection: "asyncpg.Connection[Any]") -> None:
+async def test_boolean_arrays_are_unchanged(connection: "asyncpg.Connection[Any]") -> None:
     assert await connection.fetchval("SELECT $1::text::boolean[]", literal([True, False, None])) == [True, False, None]
 
 
-def test_a_column_that_is_the_same_throughout_is_taken_out() -> None:
+def test_a_column_with_one_value_is_sent_once() -> None:
     assert shared([[1, 1], [1, 2], [None, None], [None, 1]]) == ([[], [1, 2], [], [None, 1]], [1, None, None, None])

@@ -1,4 +1,4 @@
-"""How many rows a statement touches."""
+"""Counts the rows that a statement reads."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from foliot.adapters.storage.postgres.database.transaction import SETTINGS
 
 
 async def rows_visited(dsn: str, name: str, values: Sequence[str], *, mode: str = "auto") -> int:
-    """Rows of tables that were touched to answer, those that were thrown away included."""
+    """Return the number of table rows that were read for the result, including discarded ones."""
     connection = await asyncpg.connect(dsn, statement_cache_size=0)
     try:
         for setting, value in {**SETTINGS, "plan_cache_mode": mode}.items():
@@ -22,12 +22,12 @@ async def rows_visited(dsn: str, name: str, values: Sequence[str], *, mode: str 
         )
     finally:
         await connection.close()
-    return sum(_touched(json.loads(explained)[0]["Plan"]))
+    return sum(_rows_read(json.loads(explained)[0]["Plan"]))
 
 
-def _touched(node: dict[str, Any]) -> Iterator[int]:
+def _rows_read(node: dict[str, Any]) -> Iterator[int]:
     if "Relation Name" in node:
         thrown_away = sum(value for key, value in node.items() if key.startswith("Rows Removed"))
         yield int((node["Actual Rows"] + thrown_away) * node["Actual Loops"])
     for child in node.get("Plans", ()):
-        yield from _touched(child)
+        yield from _rows_read(child)

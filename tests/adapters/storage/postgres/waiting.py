@@ -1,4 +1,4 @@
-"""Waiting until somebody else has to wait."""
+"""Waits until a transaction is blocked."""
 
 import asyncio
 from typing import Any
@@ -9,7 +9,7 @@ _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY (
 
 
 async def blocked(connection: "asyncpg.Connection[Any]", task: "asyncio.Future[Any]") -> None:
-    """Return when somebody waits for the connection, or when the task is done without."""
+    """Return when a session waits for the connection, or when the task is done without waiting."""
     async with asyncio.timeout(30):
         while not task.done():
             if await connection.fetchval(_WAITING):

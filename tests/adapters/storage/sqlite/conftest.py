@@ -1,4 +1,4 @@
-"""What the tests of one SQLite file share: a clock, and a storage on it."""
+"""Fixtures: a clock, and a storage on a SQLite file."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A database file, open, and what is in it."""
+"""Opens a database file, and reads it directly."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ async def opened(path: Path, **options: Any) -> AsyncIterator[SqliteStorage]:
 
 
 def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    """What the file says to somebody who comes from outside."""
+    """Return rows, read without the storage."""
     connection = apsw.Connection(str(path))
     try:
         return connection.execute(sql).fetchall()
@@ -30,7 +30,7 @@ def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
 
 
 def dump(path: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """All rows of all tables."""
+    """Return all rows of all tables."""
     tables = [name for (name,) in rows(path, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
     return {table: rows(path, f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables if table != "counters"}
 
@@ -40,5 +40,5 @@ def names(directory: Path) -> list[str]:
 
 
 def rights_of_others(directory: Path) -> dict[str, int]:
-    """What everybody but the owner may do with each file."""
+    """Return the rights of group and others for each file."""
     return {file.name: file.stat().st_mode & 0o077 for file in directory.iterdir()}

@@ -24,7 +24,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def storage(source: Path) -> AsyncIterator[SqliteStorage]:
-    """One that is open, with a run that has printed something; all of it is in write-ahead logs."""
+    """An open storage with a run that has output; all of it is in write-ahead logs."""
     async with opened(source) as storage:
         await print_something(storage)
         yield storage
@@ -42,7 +42,7 @@ async def copy(source: Path, target: Path) -> list[Path]:
 
 
 @pytest.mark.usefixtures("storage")
-async def test_a_backup_of_an_open_database_is_a_whole_database(tmp_path: Path, source: Path) -> None:
+async def test_a_backup_of_an_open_database_is_complete(tmp_path: Path, source: Path) -> None:
     made = await copy(source, target := tmp_path / "copy.db")
 
     assert made == [target, tmp_path / "copy.db-logs"]
@@ -52,13 +52,13 @@ async def test_a_backup_of_an_open_database_is_a_whole_database(tmp_path: Path, 
 
 
 @pytest.mark.usefixtures("storage")
-async def test_a_plain_copy_of_an_open_database_is_none(tmp_path: Path, source: Path) -> None:
+async def test_a_file_copy_of_an_open_database_is_not_a_backup(tmp_path: Path, source: Path) -> None:
     shutil.copy(source, tmp_path / "copy.db")
 
     assert rows(tmp_path / "copy.db", "SELECT count(*) FROM sqlite_schema") == [(0,)]
 
 
-async def test_a_storage_opens_on_a_backup_and_goes_on(tmp_path: Path, source: Path, storage: SqliteStorage) -> None:
+async def test_a_storage_opens_and_continues_on_a_backup(tmp_path: Path, source: Path, storage: SqliteStorage) -> None:
     await copy(source, tmp_path / "copy.db")
     await print_something(storage)
 
@@ -68,9 +68,7 @@ async def test_a_storage_opens_on_a_backup_and_goes_on(tmp_path: Path, source: P
         await print_something(restored)
 
 
-async def test_what_is_written_meanwhile_is_in_neither_copy(
-    tmp_path: Path, source: Path, storage: SqliteStorage
-) -> None:
+async def test_writes_during_a_backup_are_in_neither_copy(tmp_path: Path, source: Path, storage: SqliteStorage) -> None:
     files = [_Copy.of(file, tmp_path / "x") for file in (source, Path(f"{source}-logs"))]
 
     with _snapshots(files) as (main, logs):
@@ -82,12 +80,14 @@ async def test_what_is_written_meanwhile_is_in_neither_copy(
 
 
 @pytest.mark.usefixtures("storage")
-async def test_both_copies_are_of_one_moment(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_both_copies_are_of_the_same_moment(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(connection, "_MAX_WAITS", 1)
     somebody = apsw.Connection(str(source))
     somebody.execute("BEGIN IMMEDIATE")
 
-    # A run may be given to a worker this very moment: there is no telling which of its lines belong to the copy.
+    # The run may be claimed at this moment: it is not known which of its output belongs to the copy.
     with pytest.raises(StorageUnavailable, match="locked"):
         await copy(source, tmp_path / "copy.db")
 
@@ -96,9 +96,7 @@ async def test_both_copies_are_of_one_moment(tmp_path: Path, source: Path, monke
 
 
 @pytest.mark.usefixtures("storage")
-async def test_nobody_waits_for_a_backup_to_be_written(
-    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_writers_do_not_wait_for_a_backup(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backup, "_PAGES", 1)
 
     def write(done: int, of: int) -> None:
@@ -114,7 +112,7 @@ async def test_nobody_waits_for_a_backup_to_be_written(
 
 @pytest.mark.parametrize("name", ["copy.db", "copy.db-logs", "copy.db-wal", "copy.db-logs-wal"])
 @pytest.mark.usefixtures("storage")
-async def test_nothing_is_overwritten_nor_taken_for_a_part_of_it(tmp_path: Path, source: Path, name: str) -> None:
+async def test_a_backup_refuses_existing_files(tmp_path: Path, source: Path, name: str) -> None:
     (tmp_path / name).write_text("mine")
 
     with pytest.raises(InvalidInput, match="exists"):
@@ -125,7 +123,7 @@ async def test_nothing_is_overwritten_nor_taken_for_a_part_of_it(tmp_path: Path,
 
 
 @pytest.mark.usefixtures("storage")
-async def test_what_appears_meanwhile_is_not_overwritten_either(tmp_path: Path, source: Path) -> None:
+async def test_a_file_created_during_a_backup_is_not_overwritten(tmp_path: Path, source: Path) -> None:
     target = tmp_path / "copy.db"
 
     def write(done: int, of: int) -> None:
@@ -138,7 +136,7 @@ async def test_what_appears_meanwhile_is_not_overwritten_either(tmp_path: Path, 
     assert [file for file in names(tmp_path) if "copy" in file] == ["copy.db"]
 
 
-async def test_a_database_that_is_damaged_somewhere_gives_no_backup(tmp_path: Path, source: Path) -> None:
+async def test_a_damaged_database_is_not_backed_up(tmp_path: Path, source: Path) -> None:
     async with opened(source) as storage:
         await print_something(storage)
     [(page,)] = rows(source, "SELECT rootpage FROM sqlite_schema WHERE name = 'runs'")
@@ -160,7 +158,7 @@ async def test_a_database_of_another_version_can_be_copied(tmp_path: Path, sourc
     assert await copy(source, tmp_path / "copy.db") == [tmp_path / "copy.db"]
 
 
-async def test_where_there_is_no_database_there_is_no_backup(tmp_path: Path, source: Path) -> None:
+async def test_a_missing_database_cannot_be_backed_up(tmp_path: Path, source: Path) -> None:
     with pytest.raises(StorageMissing):
         await copy(source, tmp_path / "copy.db")
     (empty := tmp_path / "empty.db").touch()
@@ -174,7 +172,7 @@ async def test_where_there_is_no_database_there_is_no_backup(tmp_path: Path, sou
 
 
 @pytest.mark.usefixtures("storage")
-async def test_nobody_else_can_read_a_backup(tmp_path: Path, source: Path) -> None:
+async def test_a_backup_is_readable_by_its_owner_only(tmp_path: Path, source: Path) -> None:
     await copy(source, tmp_path / "copy.db")
 
     assert {file: right for file, right in rights_of_others(tmp_path).items() if "copy" in file} == {

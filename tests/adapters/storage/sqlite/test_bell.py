@@ -1,4 +1,4 @@
-"""One process rings, the others wake."""
+"""Ringing the bell wakes other processes."""
 
 import asyncio
 import socket
@@ -45,7 +45,7 @@ async def test_a_ring_wakes_every_other_process_and_only_for_its_topics(a_bell: 
 
 
 @pytest.mark.parametrize("depth", [1, 4])
-async def test_a_long_path_is_no_obstacle(tmp_path: Path, depth: int) -> None:
+async def test_the_bell_works_with_a_long_path(tmp_path: Path, depth: int) -> None:
     directory = tmp_path.joinpath(*["a-directory-with-quite-a-long-name-indeed"] * depth)
     directory.mkdir(parents=True)
     loop = asyncio.get_running_loop()
@@ -58,7 +58,7 @@ async def test_a_long_path_is_no_obstacle(tmp_path: Path, depth: int) -> None:
     there.close()
 
 
-async def test_the_socket_of_a_dead_process_is_cleared_away(a_bell: Maker, path: Path) -> None:
+async def test_the_socket_of_a_dead_process_is_removed(a_bell: Maker, path: Path) -> None:
     here = a_bell()
     leave_a_dead_socket(path)
 
@@ -67,7 +67,7 @@ async def test_the_socket_of_a_dead_process_is_cleared_away(a_bell: Maker, path:
     assert len(names(Path(f"{path}.bell"))) == 1
 
 
-async def test_a_dead_process_is_no_company(a_bell: Maker, path: Path) -> None:
+async def test_a_dead_process_is_not_a_peer(a_bell: Maker, path: Path) -> None:
     leave_a_dead_socket(path)
 
     bell = a_bell()
@@ -77,7 +77,7 @@ async def test_a_dead_process_is_no_company(a_bell: Maker, path: Path) -> None:
     assert not bell.has_peers
 
 
-async def test_words_it_does_not_know_are_passed_over(a_bell: Maker, path: Path) -> None:
+async def test_messages_with_unknown_topics_are_ignored(a_bell: Maker, path: Path) -> None:
     bell = a_bell()
     [name] = names(Path(f"{path}.bell"))
     stranger = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -88,7 +88,7 @@ async def test_words_it_does_not_know_are_passed_over(a_bell: Maker, path: Path)
     stranger.close()
 
 
-async def test_a_receiver_that_does_not_listen_holds_nobody_up(a_bell: Maker) -> None:
+async def test_a_receiver_with_a_full_buffer_does_not_block_the_sender(a_bell: Maker) -> None:
     here, deaf = a_bell(), a_bell()
 
     for _ in range(10_000):
@@ -97,7 +97,7 @@ async def test_a_receiver_that_does_not_listen_holds_nobody_up(a_bell: Maker) ->
     await deaf.signal(Topic.RUNS).wait()
 
 
-async def test_it_knows_whether_it_is_alone(a_bell: Maker) -> None:
+async def test_has_peers_is_true_while_another_process_is_open(a_bell: Maker) -> None:
     first = a_bell()
     assert not first.has_peers
 
@@ -108,7 +108,7 @@ async def test_it_knows_whether_it_is_alone(a_bell: Maker) -> None:
     assert second.has_peers
 
 
-async def test_the_last_one_takes_the_directory_away(path: Path) -> None:
+async def test_the_last_process_removes_the_directory(path: Path) -> None:
     loop = asyncio.get_running_loop()
     bells = [SocketBell(path, loop), SocketBell(path, loop)]
 
@@ -119,12 +119,12 @@ async def test_the_last_one_takes_the_directory_away(path: Path) -> None:
 
 
 @pytest.fixture
-def no_place_for_sockets(path: Path) -> None:
+def make_sockets_impossible(path: Path) -> None:
     Path(f"{path}.bell").touch()
 
 
-@pytest.mark.usefixtures("no_place_for_sockets")
-async def test_without_a_place_for_sockets_there_is_silence_and_no_error(path: Path) -> None:
+@pytest.mark.usefixtures("make_sockets_impossible")
+async def test_a_bell_that_cannot_create_sockets_does_nothing(path: Path) -> None:
     bell = SocketBell(path, asyncio.get_running_loop())
 
     bell.ring_others({Topic.RUNS})

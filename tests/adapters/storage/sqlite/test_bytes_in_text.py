@@ -1,4 +1,4 @@
-"""Text that is not UTF-8: SQLite keeps it, and nothing of ours stumbles over it."""
+"""SQLite stores text that is not UTF-8, and no read fails because of it."""
 
 from pathlib import Path
 
@@ -19,13 +19,13 @@ from foliot.testing.conformance.storage.tree_builders import opened
 from foliot.testing.conformance.storage.workflows import a_workflow
 
 BAD = "CAST(x'7aff' AS TEXT)"
-"""Comes last in every list, so that a page ends with it."""
+"""Sorts last in every list, so that a page ends with it."""
 DOCUMENTS = {
     *("jobs.spec", "schedules.spec", "revisions.spec", "workflows.spec", "trees.held", "trees.progress"),
     *("runs.limits", "steps.blockers", "workers.queues", "events.items"),
 }
 CONSTRAINED = {"ticks.outcome", "runs.status", "runs.parent_id", "runs.root_id", "steps.result"}
-"""Columns that take only certain words, or a value only beside another column that has one."""
+"""Columns with a closed list of values, or whose value depends on another column."""
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def session() -> Session:
 
 
 @pytest.mark.parametrize("values", [(0,), {"least": 0}])
-def test_bytes_that_are_no_text_are_written_out_and_all_else_is_as_it_was(
+def test_bytes_that_are_not_text_are_escaped_and_all_other_values_unchanged(
     session: Session, values: tuple[int] | dict[str, int]
 ) -> None:
     sql = "SELECT n, a, n + 0.5 FROM t WHERE n >= ? ORDER BY n"
@@ -46,7 +46,7 @@ def test_bytes_that_are_no_text_are_written_out_and_all_else_is_as_it_was(
     assert rows == [(0, None, 0.5), (1, "z\\xff", 1.5), (2, b"z\xff", 2.5), (3, "ö", 3.5)]
 
 
-def test_so_they_are_in_a_row_and_in_a_value(session: Session) -> None:
+def test_bytes_are_escaped_in_a_single_row_and_a_single_value(session: Session) -> None:
     assert session.row("SELECT a, n FROM t WHERE n = 1") == ("z\\xff", 1)
     assert session.value("WITH x AS (SELECT a FROM t WHERE n = 1) SELECT a FROM x") == "z\\xff"
 
@@ -75,7 +75,7 @@ def columns_of_text(path: Path) -> list[tuple[str, str]]:
 
 
 def spoil(path: Path, table: str, column: str) -> bool:
-    """Whether the table lets one of its rows have it."""
+    """Write invalid text into one row. Returns whether the table accepts it."""
     connection = apsw.Connection(str(path))
     try:
         keys = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({table})") if row[5]) or "rowid"
@@ -89,14 +89,14 @@ def spoil(path: Path, table: str, column: str) -> bool:
     return True
 
 
-async def test_in_whatever_column_it_stands_it_stops_nobody(tmp_path: Path) -> None:
+async def test_invalid_text_in_any_column_does_not_break_reads(tmp_path: Path) -> None:
     await (await a_scene(tmp_path / "first.db")).storage.close()
     columns = {*columns_of_text(tmp_path / "first.db")} - {("counters", "name")}
     spoiled: set[str] = set()
     for table, column in columns:
         scene = await a_scene(tmp_path / f"{table}.{column}.db")
         if spoil(tmp_path / f"{table}.{column}.db", table, column):
-            await look_at_all(scene)
+            await read_everything(scene)
             spoiled.add(f"{table}.{column}")
         await scene.storage.close()
 
@@ -104,8 +104,8 @@ async def test_in_whatever_column_it_stands_it_stops_nobody(tmp_path: Path) -> N
     assert {f"{table}.{column}" for table, column in columns} - spoiled == CONSTRAINED
 
 
-async def look_at_all(scene: Scene) -> None:
-    """What duties and lists read."""
+async def read_everything(scene: Scene) -> None:
+    """Execute the reads of duties and lists."""
     storage = scene.storage
     await scene.fire_after(MINUTE)
     await scene.release()
@@ -119,7 +119,7 @@ async def look_at_all(scene: Scene) -> None:
     [_ async for _ in verify_rows(storage, Instant(0))]
 
 
-async def test_a_document_with_it_is_a_row_that_cannot_be_read(tmp_path: Path) -> None:
+async def test_a_document_with_invalid_text_is_an_unreadable_row(tmp_path: Path) -> None:
     scene = await a_scene(tmp_path / "foliot.db")
     connection = apsw.Connection(str(tmp_path / "foliot.db"))
     connection.execute(f"UPDATE jobs SET spec = {BAD} WHERE id = '{REPORT}'")

@@ -1,4 +1,4 @@
-"""A connection is used by one thread at a time, and by none while the process forks."""
+"""A connection is used by one thread at a time, and by no thread during a fork."""
 
 import threading
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def connection(tmp_path: Path) -> Iterator[Connection]:
 
 
 def forked(connection: Connection) -> None:
-    """What a fork does to a connection, without one."""
+    """Do what a fork does to a connection, without forking."""
     connection.suspend()
     connection.resume()
 
@@ -37,11 +37,11 @@ def test_the_next_user_after_a_fork_connects_again(connection: Connection) -> No
         assert again.execute("SELECT n FROM numbers").fetchall() == [(1,)]
 
 
-def test_a_connection_made_while_a_fork_was_beginning_is_closed_as_well(connection: Connection) -> None:
+def test_a_connection_created_at_the_begin_of_a_fork_is_closed(connection: Connection) -> None:
     with connection as handle:
         handle.execute("SELECT 1")
 
-    # What ours asks for when it has waited until all was loaded; the module itself came too late to be asked.
+    # The hook of `wiring` calls this for a module that was loaded too late to register its own hook.
     wiring._before_fork()
     wiring._LOADING.release()
     after_fork()
@@ -69,7 +69,7 @@ def test_a_fork_waits_for_the_user_of_a_connection(connection: Connection) -> No
     assert happened == ["used", "suspended"]
 
 
-def test_connecting_again_may_differ_from_the_first_time(tmp_path: Path) -> None:
+def test_the_function_for_reconnecting_is_used_after_a_fork(tmp_path: Path) -> None:
     ways: list[str] = []
 
     def connect(way: str) -> apsw.Connection:

@@ -1,4 +1,4 @@
-"""What only shows when somebody edits, pauses, reboots or takes over at the wrong moment."""
+"""Edits, pauses, reboots and changes of the leader at unfavourable moments."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.adapters.storage.sqlite.files import opened, rows
 
 
 @pytest.mark.proves("T2", "T15")
-async def test_edits_during_a_backlog_keep_what_every_earlier_rule_has_planned(
+async def test_edits_during_a_backlog_keep_the_moments_of_earlier_rules(
     storage: SqliteStorage, clock: VirtualClock
 ) -> None:
     await storage.definitions.put_schedules([a_schedule(every(60))])
@@ -30,7 +30,7 @@ async def test_edits_during_a_backlog_keep_what_every_earlier_rule_has_planned(
 
 
 @pytest.mark.proves("T3")
-async def test_settling_does_not_wake_a_schedule_that_sleeps(storage: SqliteStorage, clock: VirtualClock) -> None:
+async def test_settling_does_not_wake_a_paused_schedule(storage: SqliteStorage, clock: VirtualClock) -> None:
     [schedule] = await storage.definitions.put_schedules([a_schedule(every(60))])
     clock.advance(MINUTE)
     [due] = (await storage.ledger.due(10)).schedules
@@ -44,7 +44,7 @@ async def test_settling_does_not_wake_a_schedule_that_sleeps(storage: SqliteStor
 
 
 @pytest.mark.proves("L3")
-async def test_a_worker_from_before_a_reboot_gets_nothing(storage: SqliteStorage, clock: VirtualClock) -> None:
+async def test_a_worker_registered_before_a_reboot_claims_nothing(storage: SqliteStorage, clock: VirtualClock) -> None:
     worker = a_worker()
     await storage.work.register(worker, LEASE)
     await storage.orders.create([a_run()])
@@ -57,7 +57,7 @@ async def test_a_worker_from_before_a_reboot_gets_nothing(storage: SqliteStorage
 
 
 @pytest.mark.proves("L6", "L8")
-async def test_a_leader_from_before_a_reboot_leads_no_more(storage: SqliteStorage, clock: VirtualClock) -> None:
+async def test_a_leader_from_before_a_reboot_is_replaced(storage: SqliteStorage, clock: VirtualClock) -> None:
     clock.advance(HOUR)
     first = await storage.upkeep.lead("anna", LEASE)
 
@@ -69,7 +69,7 @@ async def test_a_leader_from_before_a_reboot_leads_no_more(storage: SqliteStorag
 
 
 @pytest.mark.proves("L6")
-async def test_a_leader_that_is_replaced_in_mid_pass_removes_nothing(tmp_path: Path, clock: VirtualClock) -> None:
+async def test_a_leader_replaced_during_pruning_removes_nothing(tmp_path: Path, clock: VirtualClock) -> None:
     path = tmp_path / "foliot.db"
 
     def replace_the_leader(point: str) -> None:
@@ -90,9 +90,7 @@ async def test_a_leader_that_is_replaced_in_mid_pass_removes_nothing(tmp_path: P
         assert set(await storage.queries.get_runs([claim.run_id])) == {claim.run_id}
 
 
-async def test_an_execution_that_is_over_leaves_no_note_behind(
-    storage: SqliteStorage, clock: VirtualClock, tmp_path: Path
-) -> None:
+async def test_an_ended_execution_has_no_notes(storage: SqliteStorage, clock: VirtualClock, tmp_path: Path) -> None:
     scene = Scene(storage, clock)
     execution = await tree_builders.opened(scene)
     part = await tree_builders.claim_child(scene, execution)
@@ -103,7 +101,9 @@ async def test_an_execution_that_is_over_leaves_no_note_behind(
     assert rows(tmp_path / "foliot.db", "SELECT * FROM notes") == []
 
 
-async def test_a_counter_that_is_gone_is_named(storage: SqliteStorage, clock: VirtualClock, tmp_path: Path) -> None:
+async def test_a_missing_counter_is_named_in_the_error(
+    storage: SqliteStorage, clock: VirtualClock, tmp_path: Path
+) -> None:
     scene = Scene(storage, clock)
     await scene.create(a_run())
     rows(tmp_path / "foliot.db", "UPDATE counters SET name = 'other'")

@@ -1,4 +1,4 @@
-"""A process whose file is taken away notices, and believes nothing to be saved that nobody will ever read."""
+"""A process whose file was deleted or replaced reports it, and saves nothing."""
 
 import shutil
 from pathlib import Path
@@ -37,7 +37,7 @@ async def test_nothing_is_saved_in_a_file_that_was_deleted(storage: SqliteStorag
 
 
 @pytest.mark.proves("M3")
-async def test_nor_in_one_that_another_has_replaced(storage: SqliteStorage, file: Path) -> None:
+async def test_nothing_is_saved_in_a_file_that_was_replaced(storage: SqliteStorage, file: Path) -> None:
     await storage.orders.create([a_run()])
     replace(file)
 
@@ -45,7 +45,7 @@ async def test_nor_in_one_that_another_has_replaced(storage: SqliteStorage, file
         await storage.orders.create([a_run()])
 
 
-async def test_an_idle_process_notices_when_it_looks(storage: SqliteStorage, file: Path) -> None:
+async def test_an_idle_process_detects_a_deleted_file_on_check(storage: SqliteStorage, file: Path) -> None:
     await storage.upkeep.check()
     delete(file)
 
@@ -53,7 +53,7 @@ async def test_an_idle_process_notices_when_it_looks(storage: SqliteStorage, fil
         await storage.upkeep.check()
 
 
-async def test_a_file_that_is_back_in_its_place_is_as_good_as_before(storage: SqliteStorage, file: Path) -> None:
+async def test_a_file_that_was_moved_back_is_accepted(storage: SqliteStorage, file: Path) -> None:
     await storage.orders.create([a_run()])
     aside = move(file, file.with_name("aside"))
     with pytest.raises(StorageGone):

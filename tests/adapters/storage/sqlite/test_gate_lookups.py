@@ -1,4 +1,4 @@
-"""A gate looks into an index, and sees no more of a long history than of a short one."""
+"""A gate reads by index, and no more of a long history than of a short one."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ _FILL = (
 )
 
 
-def sees(session: Session) -> object:
+def dependency_state(session: Session) -> object:
     return admission.read_dependency_state(session, "default", DEPENDENCY, Instant(0), LATEST).end
 
 
@@ -47,9 +47,9 @@ def with_history(path: Path, runs: int) -> apsw.Connection:
     return connection
 
 
-def work_of(connection: apsw.Connection, look: Callable[[Session], object]) -> int:
-    """How many instructions the database takes to answer."""
-    look(Session(connection))
+def instructions_of(connection: apsw.Connection, query: Callable[[Session], object]) -> int:
+    """Return how many instructions the database executes for the query."""
+    query(Session(connection))
     steps = 0
 
     def count() -> bool:
@@ -58,29 +58,29 @@ def work_of(connection: apsw.Connection, look: Callable[[Session], object]) -> i
         return False
 
     connection.set_progress_handler(count, 1)
-    look(Session(connection))
+    query(Session(connection))
     connection.set_progress_handler(None)
     return steps
 
 
 @pytest.mark.proves("R0-81")
-@pytest.mark.parametrize("look", [sees, last_success, last_declined])
-def test_what_a_gate_asks_costs_the_same_after_a_hundred_times_as_many_runs(
-    tmp_path: Path, look: Callable[[Session], object]
+@pytest.mark.parametrize("query", [dependency_state, last_success, last_declined])
+def test_a_gate_query_costs_the_same_after_a_hundred_times_as_many_runs(
+    tmp_path: Path, query: Callable[[Session], object]
 ) -> None:
     few, many = with_history(tmp_path / "few.db", FEW), with_history(tmp_path / "many.db", MANY)
 
-    assert 0 < work_of(few, look) == work_of(many, look)
+    assert 0 < instructions_of(few, query) == instructions_of(many, query)
     few.close()
     many.close()
 
 
-def test_a_look_through_all_would_be_noticed(tmp_path: Path) -> None:
+def test_a_query_that_scans_history_would_be_detected(tmp_path: Path) -> None:
     def count(session: Session) -> object:
         return session.value("SELECT count(*) FROM endings WHERE status = 'failed' AND job_id = 'scan'", ())
 
     few, many = with_history(tmp_path / "few.db", FEW), with_history(tmp_path / "many.db", MANY)
 
-    assert work_of(many, count) > 10 * work_of(few, count)
+    assert instructions_of(many, count) > 10 * instructions_of(few, count)
     few.close()
     many.close()

@@ -1,4 +1,4 @@
-"""Without threads: the same calls leave the same file, byte for byte what was said."""
+"""Without threads the same calls write the same rows."""
 
 import threading
 from pathlib import Path
@@ -12,7 +12,7 @@ from foliot.testing.clock import VirtualClock
 from tests.adapters.storage.sqlite.files import dump, opened
 
 
-async def live_a_little(storage: SqliteStorage, clock: VirtualClock) -> None:
+async def make_some_calls(storage: SqliteStorage, clock: VirtualClock) -> None:
     worker = a_worker()._replace(id=WorkerId("worker"))
     await storage.work.register(worker, LEASE)
     await storage.definitions.put_schedules([a_schedule(every(60), uid="uid")])
@@ -25,27 +25,27 @@ async def live_a_little(storage: SqliteStorage, clock: VirtualClock) -> None:
     await storage.work.finish([succeeded(claim) for claim in claims])
 
 
-async def test_the_same_calls_leave_the_same_rows(tmp_path: Path) -> None:
+async def test_the_same_calls_write_the_same_rows(tmp_path: Path) -> None:
     for name in ("one.db", "two.db"):
         clock = VirtualClock()
         async with opened(tmp_path / name, clock=clock, inline=True) as storage:
-            await live_a_little(storage, clock)
+            await make_some_calls(storage, clock)
 
     assert dump(tmp_path / "one.db") == dump(tmp_path / "two.db")
     assert len(dump(tmp_path / "one.db")["runs"]) == 5
 
 
 async def test_no_thread_is_started(tmp_path: Path) -> None:
-    before = set(threading.enumerate())  # not their number: one that another test has left may end meanwhile
+    before = set(threading.enumerate())  # not their number: a thread of another test may end meanwhile
 
     async with opened(tmp_path / "foliot.db", inline=True) as storage:
-        await live_a_little(storage, VirtualClock())
+        await make_some_calls(storage, VirtualClock())
         await storage.queries.read_log(RunId("run-1"))
 
         assert set(threading.enumerate()) <= before
 
 
-async def test_a_crowd_on_one_file_neither_waits_nor_misses_a_bell(tmp_path: Path) -> None:
+async def test_many_inline_storages_on_one_file_neither_wait_nor_miss_a_ring(tmp_path: Path) -> None:
     path = tmp_path / "foliot.db"
     async with opened(path, inline=True) as one, opened(path, inline=True) as two, opened(path, inline=True) as three:
         for storage in (one, two, three):

@@ -1,4 +1,4 @@
-"""However old a file is, after opening it looks like a new one."""
+"""Migrating an old file gives the schema of a new one."""
 
 import sys
 from collections.abc import Mapping
@@ -23,18 +23,18 @@ def migrate(path: Path, migrations: Mapping[int, str]) -> None:
     schema.open_file(path, migrations, synchronous="NORMAL", cache_kib=1_000).close()
 
 
-def shape(path: Path) -> list[tuple[Any, ...]]:
+def schema_of(path: Path) -> list[tuple[Any, ...]]:
     return rows(path, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name")
 
 
 @pytest.mark.proves("M2")
 @pytest.mark.parametrize("migrations", [schema.MAIN, schema.LOGS, SOME_DAY], ids=["main", "logs", "some day"])
-def test_migrating_step_by_step_gives_the_same_as_a_new_file(tmp_path: Path, migrations: Mapping[int, str]) -> None:
+def test_migrating_step_by_step_gives_the_schema_of_a_new_file(tmp_path: Path, migrations: Mapping[int, str]) -> None:
     for number in migrations:
         migrate(tmp_path / "old.db", {known: migrations[known] for known in migrations if known <= number})
     migrate(tmp_path / "new.db", migrations)
 
-    assert shape(tmp_path / "old.db") == shape(tmp_path / "new.db")
+    assert schema_of(tmp_path / "old.db") == schema_of(tmp_path / "new.db")
     assert rows(tmp_path / "old.db", "PRAGMA user_version") == [(max(migrations),)]
 
 
@@ -44,20 +44,20 @@ def test_migrations_are_numbered_without_a_gap(migrations: Mapping[int, str]) ->
 
 
 @pytest.mark.proves("M2")
-def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def test_a_failed_migration_is_rolled_back(tmp_path: Path) -> None:
     path = tmp_path / "foliot.db"
     migrate(path, schema.MAIN)
-    before = shape(path)
+    before = schema_of(path)
 
     with pytest.raises(Exception, match="no such table"):
         migrate(path, {**schema.MAIN, max(schema.MAIN) + 1: A_LATER_ONE + "DROP TABLE nowhere;"})
 
-    assert shape(path) == before
+    assert schema_of(path) == before
     assert rows(path, "PRAGMA user_version") == [(max(schema.MAIN),)]
 
 
 @pytest.mark.proves("M2")
-def test_processes_that_start_at_once_migrate_once(tmp_path: Path) -> None:
+def test_processes_that_start_together_migrate_once(tmp_path: Path) -> None:
     path = tmp_path / "foliot.db"
 
     starters = [Popen([sys.executable, "-c", OPEN_IT, path], stderr=PIPE, text=True) for _ in range(6)]
@@ -65,11 +65,11 @@ def test_processes_that_start_at_once_migrate_once(tmp_path: Path) -> None:
 
     migrate(tmp_path / "alone.db", schema.MAIN)
     assert complaints == [""] * 6
-    assert shape(path) == shape(tmp_path / "alone.db")
+    assert schema_of(path) == schema_of(tmp_path / "alone.db")
 
 
 @pytest.mark.proves("M2")
-def test_who_comes_while_another_changes_the_mode_of_a_new_file_waits(
+def test_a_process_waits_while_another_changes_the_journal_mode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "foliot.db"
@@ -92,7 +92,7 @@ def test_who_comes_while_another_changes_the_mode_of_a_new_file_waits(
 
 
 @pytest.mark.proves("T1")
-def test_the_catalogue_says_that_a_tick_is_unique(tmp_path: Path) -> None:
+def test_the_schema_makes_ticks_unique(tmp_path: Path) -> None:
     migrate(tmp_path / "foliot.db", schema.MAIN)
 
     keys = rows(tmp_path / "foliot.db", "SELECT name FROM pragma_table_info('ticks') WHERE pk > 0 ORDER BY pk")
@@ -101,7 +101,7 @@ def test_the_catalogue_says_that_a_tick_is_unique(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("M5")
-def test_every_moment_is_a_number(tmp_path: Path) -> None:
+def test_every_time_column_is_an_integer(tmp_path: Path) -> None:
     migrate(tmp_path / "foliot.db", schema.MAIN)
 
     kinds = rows(

@@ -1,4 +1,4 @@
-"""Which files are opened, and what is said about the others."""
+"""Which files are opened, and the errors for the others."""
 
 import os
 import pwd
@@ -23,14 +23,14 @@ from tests.adapters.storage.sqlite.files import names, opened, rights_of_others,
 _FULL = 2
 
 
-async def test_a_missing_directory_is_made(tmp_path: Path) -> None:
+async def test_a_missing_directory_is_created(tmp_path: Path) -> None:
     async with opened(tmp_path / "deep" / "down" / "foliot.db"):
         pass
 
     assert (tmp_path / "deep" / "down" / "foliot.db").exists()
 
 
-async def test_nobody_else_can_read_what_jobs_print(tmp_path: Path) -> None:
+async def test_the_output_of_jobs_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
         await storage.work.register(worker := a_worker(), LEASE)
         await storage.orders.create([a_run()])
@@ -52,7 +52,7 @@ async def test_the_file_keeps_a_write_ahead_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("M3")
-async def test_whoever_asks_for_nothing_else_keeps_every_write_through_a_power_cut(tmp_path: Path) -> None:
+async def test_by_default_every_write_survives_a_power_failure(tmp_path: Path) -> None:
     connections: list[apsw.Connection] = []
     apsw.connection_hooks.append(connections.append)
     try:
@@ -71,7 +71,7 @@ async def test_whoever_asks_for_nothing_else_keeps_every_write_through_a_power_c
     assert kept == {"foliot.db": _FULL, "foliot.db-logs": _FULL}
 
 
-async def test_what_was_saved_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
+async def test_saved_rows_are_there_after_opening_again(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
         [job] = await storage.definitions.put_jobs([(REPORT, a_job_spec())])
 
@@ -86,12 +86,12 @@ async def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:
         assert await storage.definitions.page_jobs() == []
 
 
-def test_a_file_may_be_made_by_another_process_between_any_two_questions(tmp_path: Path) -> None:
+def test_another_process_may_create_the_file_between_any_two_statements(tmp_path: Path) -> None:
     overtaken_before: list[str] = []
 
     for number in range(100):
         path = tmp_path / f"{number}.db"
-        with _overtaken(path, number) as statements:
+        with _created_by_another(path, number) as statements:
             _open(path).close()
         if "BEGIN IMMEDIATE" in statements[: number + 1]:
             break
@@ -101,8 +101,8 @@ def test_a_file_may_be_made_by_another_process_between_any_two_questions(tmp_pat
 
 
 @contextmanager
-def _overtaken(path: Path, number: int) -> Iterator[list[str]]:
-    """Another connection makes the file before the first one's statement of that number, unless that one is at it."""
+def _created_by_another(path: Path, number: int) -> Iterator[list[str]]:
+    """Let another connection create the file before the statement with this number."""
     statements: list[str] = []
 
     def trace(_cursor: apsw.Cursor, sql: str, _values: object) -> bool:
@@ -123,7 +123,7 @@ def _open(path: Path) -> apsw.Connection:
     return open_file(path, LOGS, synchronous="NORMAL", cache_kib=1_024)
 
 
-async def test_a_link_leads_to_the_same_database_and_the_same_log(tmp_path: Path) -> None:
+async def test_a_link_opens_the_same_database_and_log(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link.db").symlink_to(tmp_path / "real" / "foliot.db")
     async with opened(tmp_path / "real" / "foliot.db"), opened(tmp_path / "link.db") as by_link:
@@ -132,7 +132,7 @@ async def test_a_link_leads_to_the_same_database_and_the_same_log(tmp_path: Path
     assert names(tmp_path) == ["link.db", "real"]
 
 
-async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_refused_and_unchanged(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("buy milk\n" * 1_000)
 
@@ -142,7 +142,7 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Pa
     assert text.read_text() == "buy milk\n" * 1_000
 
 
-async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+async def test_a_database_of_another_program_is_refused_and_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "photos.db"
     rows(path, "CREATE TABLE photos (id)")
     before = path.read_bytes()
@@ -153,7 +153,7 @@ async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path:
     assert path.read_bytes() == before
 
 
-async def test_a_second_name_is_refused_and_leaves_the_file_alone(tmp_path: Path) -> None:
+async def test_a_second_hard_link_is_refused_and_the_file_unchanged(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
         (tmp_path / "second.db").hardlink_to(tmp_path / "foliot.db")
         await storage.orders.create([run := a_run()])
@@ -170,14 +170,14 @@ async def test_a_second_name_is_refused_and_leaves_the_file_alone(tmp_path: Path
     assert names(tmp_path) == ["foliot.db", "second.db"]
 
 
-async def test_links_that_lead_nowhere_are_refused_in_words(tmp_path: Path) -> None:
+async def test_a_cycle_of_links_is_reported(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
 
     with pytest.raises(StorageUnavailable, match=r"loop could not be \w+: "):
         await opened(tmp_path / "loop").__aenter__()
 
 
-async def test_a_name_that_begins_in_a_deleted_directory_is_refused_in_words(
+async def test_a_relative_path_in_a_deleted_directory_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "gone").mkdir()
@@ -191,10 +191,10 @@ async def test_a_name_that_begins_in_a_deleted_directory_is_refused_in_words(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes rights away from itself")
-async def test_who_may_only_read_can_look_while_somebody_serves(public: Path) -> None:
+async def test_a_user_without_write_access_can_read_while_a_server_runs(public: Path) -> None:
     async with opened(public / "foliot.db") as storage:
         await storage.orders.create([run := a_run()])
-        show_to_all(public)
+        make_readable_by_all(public)
         with as_nobody():
             async with opened(public / "foliot.db", create=False, inline=True) as reader:
                 assert set(await reader.queries.get_runs([run.id])) == {run.id}
@@ -212,13 +212,13 @@ async def test_who_may_only_read_can_look_while_somebody_serves(public: Path) ->
 
 @pytest.fixture
 def public() -> Iterator[Path]:
-    """A directory that everybody can look into."""
+    """A directory that every user can read."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
 
 
-def show_to_all(directory: Path) -> None:
+def make_readable_by_all(directory: Path) -> None:
     for file in directory.iterdir():
         file.chmod(0o755 if file.is_dir() else 0o644)
 
@@ -245,7 +245,7 @@ async def test_a_newer_schema_is_refused_and_both_versions_are_named(tmp_path: P
 
 
 @pytest.mark.parametrize("place", ["", "a-file/foliot.db"])
-async def test_a_place_where_no_file_can_be_is_named_with_a_hint(tmp_path: Path, place: str) -> None:
+async def test_a_path_where_no_file_can_exist_is_reported_with_a_hint(tmp_path: Path, place: str) -> None:
     (tmp_path / "a-file").touch()
 
     with pytest.raises(StorageUnavailable) as refused:
@@ -255,7 +255,7 @@ async def test_a_place_where_no_file_can_be_is_named_with_a_hint(tmp_path: Path,
     assert refused.value.hint
 
 
-async def test_a_damaged_schema_is_noticed_when_opening(tmp_path: Path) -> None:
+async def test_a_damaged_schema_is_detected_when_opening(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db"):
         pass
     _overwrite(tmp_path / "foliot.db", begin=100, end=4_096)
@@ -267,7 +267,7 @@ async def test_a_damaged_schema_is_noticed_when_opening(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("M1")
-async def test_damage_further_inside_is_told_by_the_verb_that_meets_it(tmp_path: Path) -> None:
+async def test_damage_inside_the_file_is_reported_by_the_call_that_reads_it(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
         await storage.definitions.put_jobs([(REPORT, a_job_spec())])
     [(page,)] = rows(tmp_path / "foliot.db", "SELECT rootpage FROM sqlite_schema WHERE name = 'jobs'")
@@ -281,7 +281,7 @@ async def test_damage_further_inside_is_told_by_the_verb_that_meets_it(tmp_path:
 
 
 @pytest.mark.parametrize("damage", ["text", "schema", "cut", "foreign"])
-async def test_a_damaged_log_file_is_noticed_before_a_job_prints(tmp_path: Path, damage: str) -> None:
+async def test_a_damaged_log_file_is_detected_when_opening(tmp_path: Path, damage: str) -> None:
     path, logs = await _with_logs(tmp_path)
     match damage:
         case "text":
@@ -301,7 +301,7 @@ async def test_a_damaged_log_file_is_noticed_before_a_job_prints(tmp_path: Path,
     assert logs.read_bytes() == before
 
 
-async def test_without_the_damaged_log_file_the_runs_are_there(tmp_path: Path) -> None:
+async def test_runs_are_kept_without_the_damaged_log_file(tmp_path: Path) -> None:
     path, logs = await _with_logs(tmp_path)
     logs.unlink()
 
@@ -310,18 +310,18 @@ async def test_without_the_damaged_log_file_the_runs_are_there(tmp_path: Path) -
         assert await storage.queries.read_log(run.id) == []
 
 
-async def test_a_refused_storage_lets_go_of_its_files(tmp_path: Path) -> None:
+async def test_a_storage_that_failed_to_open_closes_its_files(tmp_path: Path) -> None:
     path, logs = await _with_logs(tmp_path)
     logs.write_text("buy milk\n" * 1_000)
 
     with pytest.raises(StorageCorrupt):
         await opened(path).__aenter__()
 
-    # A write-ahead log goes when the last connection does.
+    # The write-ahead log is removed when the last connection is closed.
     assert names(tmp_path) == ["foliot.db", "foliot.db-logs"]
 
 
-async def test_whoever_only_looks_needs_no_log_file(tmp_path: Path) -> None:
+async def test_reading_needs_no_log_file(tmp_path: Path) -> None:
     path, logs = await _with_logs(tmp_path)
     logs.write_text("buy milk\n" * 1_000)
 
@@ -331,7 +331,7 @@ async def test_whoever_only_looks_needs_no_log_file(tmp_path: Path) -> None:
             await storage.queries.read_log(run.id)
 
 
-async def test_a_storage_that_is_closed_says_so(tmp_path: Path) -> None:
+async def test_a_closed_storage_raises_an_error(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
         pass
     await storage.close()
@@ -370,7 +370,7 @@ async def test_a_copy_made_after_closing_is_a_backup(tmp_path: Path) -> None:
         (apsw.SQLError("no such table"), StorageError, "refused a statement: no such table"),
     ],
 )
-def test_every_trouble_is_told_as_a_fact_with_a_hint(error: apsw.Error, kind: type[StorageError], fact: str) -> None:
+def test_every_sqlite_error_has_a_message_and_a_hint(error: apsw.Error, kind: type[StorageError], fact: str) -> None:
     told = translate(error, Path("foliot.db"))
 
     assert type(told) is kind
@@ -379,7 +379,7 @@ def test_every_trouble_is_told_as_a_fact_with_a_hint(error: apsw.Error, kind: ty
 
 
 async def _with_logs(directory: Path) -> tuple[Path, Path]:
-    """A database and the file with what its one run has printed; both are closed."""
+    """Return a closed database, and the file with the output of its one run."""
     path = directory / "foliot.db"
     async with opened(path) as storage:
         await storage.work.register(worker := a_worker(), LEASE)

@@ -43,11 +43,11 @@ asyncio.run(main(pathlib.Path(sys.argv[1]), sys.argv[2]))
 
 async def start_worker(path: Path, name: str) -> Process:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", WORKER, path, name, stdout=PIPE)
-    assert await heard(process) == "ready"
+    assert await message_of(process) == "ready"
     return process
 
 
-async def heard(process: Process) -> Any:
+async def message_of(process: Process) -> Any:
     assert process.stdout is not None
     return json.loads(await process.stdout.readline())
 
@@ -63,7 +63,7 @@ async def test_workers_in_other_processes_are_woken_and_share_all_runs(tmp_path:
         await storage.orders.create(runs[first : first + 5])
     last = [run for name in ("alice", "bob") for run in some_runs(1, job_id="last", queue=name)]
     await storage.orders.create(last)
-    shares: list[list[RunId]] = [await heard(worker) for worker in workers]
+    shares: list[list[RunId]] = [await message_of(worker) for worker in workers]
     for worker in workers:
         await worker.wait()
     await storage.close()

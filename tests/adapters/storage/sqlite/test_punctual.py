@@ -1,4 +1,4 @@
-"""The short way of saving a firing leaves behind what the long way does."""
+"""The fast path for firings writes the same rows as the general path."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -23,7 +23,7 @@ TABLES = ("schedules", "ticks", "runs", "ready", "later", "holds", "planned", "e
 
 @pytest.fixture
 async def storages(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[list[SqliteStorage]]:
-    """Two of them: one for the short way, one for the long way."""
+    """Two storages: one for the fast path, one for the general path."""
     paths = [tmp_path / name for name in ("short.db", "long.db")]
     opened = [await SqliteStorage.open(path, clock=clock, inline=True, synchronous="NORMAL") for path in paths]
     yield opened
@@ -41,7 +41,7 @@ def rows(tmp_path: Path, name: str, table: str) -> list[Any]:
 
 
 async def due(scenes: list[Scene], schedules: list[NewSchedule]) -> list[Firing]:
-    """Equal schedules in both storages, and what is decided about them a minute later."""
+    """Create equal schedules in both storages, and return their firings a minute later."""
     job = a_job_spec(payload_template={"a": 'b"\\'}, queue="slow", priority=3)
     for scene in scenes:
         await scene.storage.definitions.put_jobs([(REPORT, job)], at=scene.now)
@@ -52,7 +52,7 @@ async def due(scenes: list[Scene], schedules: list[NewSchedule]) -> list[Firing]
 
 
 @pytest.mark.proves("T5", "M3")
-async def test_both_ways_leave_the_same_rows_and_events(
+async def test_both_paths_write_the_same_rows_and_events(
     scenes: list[Scene], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schedules = [a_schedule(every(60, payload=n % 2 or None), schedule_id=f"s{n}") for n in range(6)]
@@ -73,7 +73,7 @@ async def test_both_ways_leave_the_same_rows_and_events(
 
 
 @pytest.mark.proves("T5")
-async def test_a_run_that_is_not_due_yet_takes_the_long_way(scenes: list[Scene]) -> None:
+async def test_a_run_that_is_not_due_yet_takes_the_general_path(scenes: list[Scene]) -> None:
     scene = scenes[0]
     [firing] = await due([scene], [a_schedule(every(60))])
     scene.clock.step(-MINUTE)
@@ -85,7 +85,7 @@ async def test_a_run_that_is_not_due_yet_takes_the_long_way(scenes: list[Scene])
 
 
 @pytest.mark.proves("T5")
-async def test_a_run_that_exists_already_refuses_its_own_firing_alone(scenes: list[Scene]) -> None:
+async def test_a_run_that_exists_refuses_only_its_own_firing(scenes: list[Scene]) -> None:
     scene = scenes[0]
     firings = await due([scene], [a_schedule(every(60), schedule_id=name) for name in ("a", "b", "c")])
     await scene.create(a_run(id=firings[1].runs[0].id))

@@ -1,4 +1,4 @@
-"""No query walks through history: what is large is only ever entered by an index that narrows it down."""
+"""No query scans history: large tables are read only by an index with a condition."""
 
 import re
 from collections.abc import Iterator
@@ -23,17 +23,17 @@ LARGE = (
 )
 BY_ALL_OF_A_PROJECT = "(project=?)"
 ALL_THAT_ARE_ACTIVE = " INDEX executions_active"
-"""An index that holds only what is not over."""
+"""An index that contains only open runs."""
 IN_ORDER_UP_TO_A_LIMIT = {"prune_events"}
-"""Begins at one end and stops at its limit."""
+"""Queries that begin at one end of an index and stop at their limit."""
 WHEN_A_JOB_IS_RENAMED = {"versions_that_name", "copies_that_name"}
-"""Definitions, and what is not over: all of them may name the job."""
+"""Queries of definitions and open runs, all of which may name the job."""
 
 PIECES = {
     *("schedule_columns", "claim_columns", "page_ids", "newest_first", "of_job", "of_schedule", "of_root"),
     *("success", "rare_status", "running", "cancelling", "scheduled", "queued"),
 }
-"""Parts of other queries."""
+"""Fragments of other queries."""
 OF_THE_LOG_FILE = {
     *("append_log", "read_log", "tail_log", "log_starts", "walk_chunks", "prune_logs", "delete_runs_logs"),
 }
@@ -55,13 +55,13 @@ def connection(tmp_path: Path) -> Iterator[apsw.Connection]:
 
 
 @for_each(("name", "sql"), list(queries()))
-def test_no_query_walks_through_what_is_large(connection: apsw.Connection, name: str, sql: str) -> None:
+def test_no_query_scans_a_large_table(connection: apsw.Connection, name: str, sql: str) -> None:
     info = apsw.ext.query_info(connection, sql, explain_query_plan=True)
     assert info.query_plan is not None
 
     steps = list(details(info.query_plan))
 
-    assert [step for step in steps if walks(step, sql)] == [] or name in IN_ORDER_UP_TO_A_LIMIT | WHEN_A_JOB_IS_RENAMED
+    assert [step for step in steps if scans(step, sql)] == [] or name in IN_ORDER_UP_TO_A_LIMIT | WHEN_A_JOB_IS_RENAMED
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_no_query_walks_through_what_is_large(connection: apsw.Connection, name:
         (None, ScheduleId("b"), "(project=? AND schedule_id=? AND status=? AND id<?)"),
     ],
 )
-def test_runs_that_ended_in_a_rare_way_are_found_without_the_others(
+def test_runs_with_a_rare_status_are_found_by_index(
     connection: apsw.Connection, job_id: JobId | None, schedule_id: ScheduleId | None, found_by: str
 ) -> None:
     sql = page_query(RunFilter(job_id, schedule_id, Status.TIMEOUT))
@@ -90,11 +90,11 @@ def test_ticks_that_did_not_run_are_found_without_the_others(connection: apsw.Co
     assert any("INDEX ticks_outcome (uid=? AND outcome=? AND scheduled_for" in step for step in details(plan))
 
 
-def test_a_walk_would_be_noticed(connection: apsw.Connection) -> None:
+def test_a_scan_would_be_detected(connection: apsw.Connection) -> None:
     for sql in ("SELECT * FROM runs r WHERE r.status = 'success'", "SELECT * FROM runs WHERE project = ? ORDER BY id"):
         plan = apsw.ext.query_info(connection, sql, explain_query_plan=True).query_plan
         assert plan is not None
-        assert any(walks(step, sql) for step in details(plan))
+        assert any(scans(step, sql) for step in details(plan))
 
 
 def details(plan: apsw.ext.QueryPlan) -> Iterator[str]:
@@ -103,8 +103,8 @@ def details(plan: apsw.ext.QueryPlan) -> Iterator[str]:
         yield from details(step)
 
 
-def walks(step: str, sql: str) -> bool:
-    """Whether a step of a plan goes through all rows of a large table, under whatever name the query gives it."""
+def scans(step: str, sql: str) -> bool:
+    """Whether a step of a plan scans a large table, under any alias."""
     names = {name for table in LARGE for name in (table, *re.findall(rf"\b{table} (\w+)\b", sql))}
     names |= {"r"} if "shown_runs" in sql else set()
     kind, name, *_ = *step.split(), ""

@@ -1,4 +1,4 @@
-"""Removing history a piece at a time, without an index by age."""
+"""History is removed in pieces, without an index by age."""
 
 from pathlib import Path
 
@@ -31,9 +31,7 @@ async def run_some(storage: SqliteStorage, how_many: int, *, has_log: bool = Fal
     await storage.work.finish([succeeded(claim) for claim in claims])
 
 
-async def test_runs_that_wait_for_next_year_do_not_stand_in_the_way(
-    storage: SqliteStorage, clock: VirtualClock
-) -> None:
+async def test_runs_that_are_due_next_year_do_not_block_pruning(storage: SqliteStorage, clock: VirtualClock) -> None:
     await storage.orders.create(some_runs(30, due_at=clock.now() + 365 * DAY))
     await run_some(storage, 25)
     clock.advance(DAY)
@@ -43,14 +41,14 @@ async def test_runs_that_wait_for_next_year_do_not_stand_in_the_way(
     assert pruned == [10, 10, 5, 0]
 
 
-async def test_the_walk_begins_anew_when_it_has_come_to_the_end(storage: SqliteStorage, clock: VirtualClock) -> None:
+async def test_a_new_round_begins_after_the_last_run(storage: SqliteStorage, clock: VirtualClock) -> None:
     for _ in range(3):
         await run_some(storage, 4)
         clock.advance(DAY)
         assert (await prune(storage, limit=100, runs_age=HOUR)).runs == 4
 
 
-async def test_the_surplus_of_a_job_goes_piece_by_piece(storage: SqliteStorage, tmp_path: Path) -> None:
+async def test_surplus_runs_of_a_job_are_removed_in_pieces(storage: SqliteStorage, tmp_path: Path) -> None:
     await run_some(storage, 25)
 
     pruned = [(await prune(storage, limit=10, runs_per_job=3)).runs for _ in range(4)]
@@ -58,7 +56,7 @@ async def test_the_surplus_of_a_job_goes_piece_by_piece(storage: SqliteStorage, 
     assert pruned == [10, 10, 2, 0]
 
 
-async def test_the_log_of_a_long_run_does_not_keep_the_others(storage: SqliteStorage, clock: VirtualClock) -> None:
+async def test_the_log_of_a_long_run_does_not_keep_other_logs(storage: SqliteStorage, clock: VirtualClock) -> None:
     worker = a_worker()
     await storage.work.register(worker, LEASE)
     await storage.orders.create([a_run()])
@@ -74,7 +72,7 @@ async def test_the_log_of_a_long_run_does_not_keep_the_others(storage: SqliteSto
     assert (await storage.queries.get_runs([long.run_id]))[long.run_id].status is Status.RUNNING
 
 
-async def test_limits_that_nobody_names_any_more_are_forgotten(storage: SqliteStorage, tmp_path: Path) -> None:
+async def test_unused_limits_are_removed(storage: SqliteStorage, tmp_path: Path) -> None:
     await storage.orders.create(some_runs(2, concurrency_key="database"))
     [run] = await storage.admission.ready("default", 10)
     count = "SELECT count(*) FROM limits"
@@ -88,7 +86,7 @@ async def test_limits_that_nobody_names_any_more_are_forgotten(storage: SqliteSt
     assert rows(tmp_path / "foliot.db", count) == [(0,)]
 
 
-async def test_a_leader_that_lost_its_epoch_removes_not_even_logs(
+async def test_a_leader_of_an_old_epoch_removes_nothing_and_no_logs(
     storage: SqliteStorage, clock: VirtualClock, tmp_path: Path
 ) -> None:
     await run_some(storage, 3, has_log=True)
@@ -105,9 +103,7 @@ async def test_a_leader_that_lost_its_epoch_removes_not_even_logs(
 
 
 @pytest.mark.parametrize("point", ["prune_logs.before_commit", "prune.before_commit"])
-async def test_a_piece_that_was_not_committed_is_gone_through_again(
-    tmp_path: Path, clock: VirtualClock, point: str
-) -> None:
+async def test_a_piece_that_was_not_committed_is_pruned_again(tmp_path: Path, clock: VirtualClock, point: str) -> None:
     faults = [point]
 
     def fail(reached: str) -> None:

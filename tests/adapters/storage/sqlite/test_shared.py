@@ -1,4 +1,4 @@
-"""What the databases share: queries by name, documents, and sorting of finished attempts."""
+"""Shared code of the databases: queries by name, documents, and repeated finishes."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def test_a_query_named_twice_is_refused(tmp_path: Path) -> None:
         ("\ud800\0", "\\ud800\\0"),
     ],
 )
-def test_text_that_no_database_takes_is_written_out(text: str | None, stored: str | None) -> None:
+def test_text_that_a_database_cannot_store_is_escaped(text: str | None, stored: str | None) -> None:
     assert storable(text) == stored
 
 
@@ -70,7 +70,7 @@ def test_text_that_no_database_takes_is_written_out(text: str | None, stored: st
         (Interrupted(), "failed", "lease_lost", False),
     ],
 )
-def test_only_the_same_ending_is_the_same_finish_repeated(
+def test_a_finish_is_repeated_only_if_the_stored_ending_matches(
     outcome: Outcome, status: str, reason: str | None, answer: bool
 ) -> None:
     assert is_repeated(outcome, status, reason) is answer

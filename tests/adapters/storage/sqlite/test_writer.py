@@ -1,4 +1,4 @@
-"""Everything that waits is one transaction, and what one of them does wrong costs the others nothing."""
+"""All pending operations are saved in one transaction, and an error of one does not affect the others."""
 
 import asyncio
 import threading
@@ -21,8 +21,8 @@ from tests.adapters.storage.sqlite.files import rows
 NUMBERS = {1: "CREATE TABLE numbers (n INTEGER PRIMARY KEY, blob BLOB)"}
 
 
-class Desk:
-    """A group commit on a file with one table, and the fault points it has passed."""
+class CommitScene:
+    """A group commit on a file with one table, and the fault points that it reached."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -37,16 +37,16 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "numbers.db")
-    yield desk
-    desk.bell.close()
-    desk.handle.close()
+def scene(tmp_path: Path) -> Iterator[CommitScene]:
+    scene = CommitScene(tmp_path / "numbers.db")
+    yield scene
+    scene.bell.close()
+    scene.handle.close()
 
 
 @pytest.fixture
-async def writer(desk: Desk) -> ThreadWriter:
-    return ThreadWriter(desk.group_commit, desk.bell)
+async def writer(scene: CommitScene) -> ThreadWriter:
+    return ThreadWriter(scene.group_commit, scene.bell)
 
 
 class Add:
@@ -83,13 +83,13 @@ class Gate:
 
 
 def add_all(tx: Transaction, numbers: Sequence[int]) -> list[int]:
-    """Work over items: the answer to a number is its double."""
+    """Add numbers. The answer for a number is its double."""
     tx.run_many("INSERT INTO numbers (n) VALUES (?)", [(number,) for number in numbers])
     return [2 * number for number in numbers]
 
 
-async def behind_a_gate(writer: ThreadWriter, *works: Work[object], urgent: Add | None = None) -> list[object]:
-    """Let all of them wait until the writer is free."""
+async def submit_while_busy(writer: ThreadWriter, *works: Work[object], urgent: Add | None = None) -> list[object]:
+    """Submit all of them while the writer is busy."""
     gate = Gate()
     busy = asyncio.ensure_future(writer.submit("gate", gate))
     await gate.reached()
@@ -103,16 +103,16 @@ async def behind_a_gate(writer: ThreadWriter, *works: Work[object], urgent: Add 
     return await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def test_whatever_waits_is_saved_by_one_commit(desk: Desk, writer: ThreadWriter) -> None:
-    answers = await behind_a_gate(writer, *(Add(number) for number in range(100)))
+async def test_pending_operations_are_saved_by_one_commit(scene: CommitScene, writer: ThreadWriter) -> None:
+    answers = await submit_while_busy(writer, *(Add(number) for number in range(100)))
     await writer.close()
 
-    assert answers == desk.numbers() == list(range(100))
-    assert desk.points.count("add.after_commit") == 1
+    assert answers == scene.numbers() == list(range(100))
+    assert scene.points.count("add.after_commit") == 1
 
 
-async def test_work_that_is_alike_is_done_as_one_and_everybody_gets_their_own_answers(
-    desk: Desk, writer: ThreadWriter
+async def test_equal_work_is_joined_and_each_caller_gets_its_own_answers(
+    scene: CommitScene, writer: ThreadWriter
 ) -> None:
     calls: list[int] = []
 
@@ -120,7 +120,7 @@ async def test_work_that_is_alike_is_done_as_one_and_everybody_gets_their_own_an
         calls.append(len(numbers))
         return add_all(tx, numbers)
 
-    answers = await behind_a_gate(
+    answers = await submit_while_busy(
         writer,
         Bulk(counted, [1, 2], alike="noon"),
         Bulk(counted, [], alike="noon"),
@@ -133,119 +133,121 @@ async def test_work_that_is_alike_is_done_as_one_and_everybody_gets_their_own_an
 
     assert answers == [[2, 4], [], [6], [8], 5, [12]]
     assert calls == [3, 1, 1]
-    assert desk.numbers() == [1, 2, 3, 4, 5, 6]
+    assert scene.numbers() == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.proves("M4")
-async def test_one_callers_bad_item_does_not_fail_work_that_was_done_as_one(desk: Desk, writer: ThreadWriter) -> None:
+async def test_an_invalid_item_of_one_caller_does_not_fail_joined_work(
+    scene: CommitScene, writer: ThreadWriter
+) -> None:
     works = [Bulk(add_all, numbers, alike="noon") for numbers in ([1], [2, 1], [3])]
 
-    answers = await behind_a_gate(writer, *works)
+    answers = await submit_while_busy(writer, *works)
     await writer.close()
 
     assert [answers[0], answers[2]] == [[2], [6]]
     assert "refused a statement: UNIQUE" in str(answers[1])
-    assert desk.numbers() == [1, 3]
+    assert scene.numbers() == [1, 3]
 
 
-async def test_one_commit_takes_no_more_than_the_largest_batch(desk: Desk, writer: ThreadWriter) -> None:
-    await behind_a_gate(writer, *(Add(number) for number in range(MAX_BATCH + 1)))
+async def test_a_commit_is_limited_to_the_largest_batch(scene: CommitScene, writer: ThreadWriter) -> None:
+    await submit_while_busy(writer, *(Add(number) for number in range(MAX_BATCH + 1)))
     await writer.close()
 
-    assert len(desk.numbers()) == MAX_BATCH + 1
-    assert desk.points.count("add.after_commit") == 2
+    assert len(scene.numbers()) == MAX_BATCH + 1
+    assert scene.points.count("add.after_commit") == 2
 
 
 @pytest.mark.proves("M4")
-async def test_an_operation_that_fails_is_undone_alone(desk: Desk, writer: ThreadWriter) -> None:
+async def test_a_failed_operation_is_rolled_back_alone(scene: CommitScene, writer: ThreadWriter) -> None:
     class AddThenFail(Add):
         def __call__(self, tx: Transaction) -> int:
             super().__call__(tx)
             raise ValueError("changed my mind")
 
-    answers = await behind_a_gate(writer, Add(1), AddThenFail(2), Add(3))
+    answers = await submit_while_busy(writer, Add(1), AddThenFail(2), Add(3))
     await writer.close()
 
     assert [answer if isinstance(answer, int) else type(answer) for answer in answers] == [1, ValueError, 3]
-    assert desk.numbers() == [1, 3]
+    assert scene.numbers() == [1, 3]
 
 
-async def test_an_operation_that_fails_alone_leaves_nothing(desk: Desk) -> None:
+async def test_a_single_failed_operation_is_rolled_back(scene: CommitScene) -> None:
     class AddTwice(Add):
         def __call__(self, tx: Transaction) -> int:
             super().__call__(tx)
             return super().__call__(tx)
 
-    [outcome] = desk.group_commit.commit([Operation("add", AddTwice(1))])
+    [outcome] = scene.group_commit.commit([Operation("add", AddTwice(1))])
 
     assert "refused a statement: UNIQUE" in str(outcome.error)
-    assert desk.numbers() == []
+    assert scene.numbers() == []
 
 
 @pytest.mark.proves("M4")
-async def test_when_the_transaction_is_lost_each_operation_is_tried_alone(desk: Desk) -> None:
-    pages = desk.handle.pragma("page_count")
-    desk.handle.pragma("max_page_count", pages + 3)
+async def test_after_a_failed_transaction_each_operation_is_tried_alone(scene: CommitScene) -> None:
+    pages = scene.handle.pragma("page_count")
+    scene.handle.pragma("max_page_count", pages + 3)
     operations = [Operation("add", Add(1)), Operation("add", Add(2, size=100_000)), Operation("add", Add(3))]
 
-    outcomes = desk.group_commit.commit(operations)
+    outcomes = scene.group_commit.commit(operations)
 
     assert [outcome.result for outcome in outcomes] == [1, None, 3]
     assert isinstance(outcomes[1].error, StorageUnavailable)
     assert "the disk is full" in outcomes[1].error.message
-    assert desk.numbers() == [1, 3]
+    assert scene.numbers() == [1, 3]
 
 
 @pytest.mark.proves("M4")
-async def test_when_the_whole_transaction_is_rolled_back_nobody_is_told_a_lie(desk: Desk) -> None:
+async def test_after_a_rollback_no_operation_is_reported_as_saved(scene: CommitScene) -> None:
     class LoseIt(Add):
         def __call__(self, tx: Transaction) -> int:
             tx.run("ROLLBACK")
             raise apsw.IOError("disk I/O error")
 
-    outcomes = desk.group_commit.commit(
+    outcomes = scene.group_commit.commit(
         [Operation("add", Add(1)), Operation("add", LoseIt(2)), Operation("add", Add(3))]
     )
 
     assert [outcome.result for outcome in outcomes] == [1, None, 3]
     assert isinstance(outcomes[1].error, StorageUnavailable)
-    assert desk.numbers() == [1, 3]
+    assert scene.numbers() == [1, 3]
 
 
 @pytest.mark.proves("M4")
-async def test_a_lock_of_another_process_is_waited_for(desk: Desk) -> None:
-    other = apsw.Connection(str(desk.path))
+async def test_a_commit_waits_for_the_lock_of_another_process(scene: CommitScene) -> None:
+    other = apsw.Connection(str(scene.path))
     other.execute("BEGIN IMMEDIATE")
     asked: list[int] = []
 
-    def let_go(times: int) -> bool:
+    def release(times: int) -> bool:
         asked.append(times)
         if len(asked) == 5:
             other.execute("COMMIT")
         return True
 
-    desk.handle.set_busy_handler(let_go)
+    scene.handle.set_busy_handler(release)
 
-    [outcome] = desk.group_commit.commit([Operation("add", Add(1))])
+    [outcome] = scene.group_commit.commit([Operation("add", Add(1))])
 
     assert (outcome.result, len(asked)) == (1, 5)
     other.close()
 
 
 @pytest.mark.proves("M4")
-async def test_a_lock_that_is_never_let_go_is_told_in_the_end(desk: Desk) -> None:
-    other = apsw.Connection(str(desk.path))
+async def test_a_lock_that_is_never_released_is_reported(scene: CommitScene) -> None:
+    other = apsw.Connection(str(scene.path))
     other.execute("BEGIN IMMEDIATE")
-    desk.handle.set_busy_handler(lambda times: False)
+    scene.handle.set_busy_handler(lambda times: False)
 
-    [outcome] = desk.group_commit.commit([Operation("add", Add(1))])
+    [outcome] = scene.group_commit.commit([Operation("add", Add(1))])
 
     assert isinstance(outcome.error, StorageUnavailable)
     assert "locked by another process" in outcome.error.message
     other.close()
 
 
-async def test_a_heartbeat_goes_before_all_that_waits(desk: Desk, writer: ThreadWriter) -> None:
+async def test_an_urgent_operation_goes_before_pending_ones(scene: CommitScene, writer: ThreadWriter) -> None:
     order: list[int] = []
 
     class Note(Add):
@@ -253,13 +255,13 @@ async def test_a_heartbeat_goes_before_all_that_waits(desk: Desk, writer: Thread
             order.append(self.number)
             return super().__call__(tx)
 
-    await behind_a_gate(writer, Note(1), Note(2), urgent=Note(3))
+    await submit_while_busy(writer, Note(1), Note(2), urgent=Note(3))
     await writer.close()
 
     assert order == [3, 1, 2]
 
 
-async def test_what_nobody_waits_for_any_more_is_not_done(desk: Desk, writer: ThreadWriter) -> None:
+async def test_a_cancelled_operation_is_not_executed(scene: CommitScene, writer: ThreadWriter) -> None:
     gate = Gate()
     busy = asyncio.ensure_future(writer.submit("gate", gate))
     await gate.reached()
@@ -272,63 +274,63 @@ async def test_what_nobody_waits_for_any_more_is_not_done(desk: Desk, writer: Th
     await busy
     await writer.close()
 
-    assert desk.numbers() == []
+    assert scene.numbers() == []
 
 
 @pytest.mark.proves("M3")
-async def test_closing_saves_what_waits(desk: Desk, writer: ThreadWriter) -> None:
+async def test_closing_saves_pending_operations(scene: CommitScene, writer: ThreadWriter) -> None:
     waiting = [asyncio.ensure_future(writer.submit("add", Add(number))) for number in range(10)]
     await asyncio.sleep(0)
 
     await writer.close()
 
-    assert await asyncio.gather(*waiting) == desk.numbers() == list(range(10))
+    assert await asyncio.gather(*waiting) == scene.numbers() == list(range(10))
     with pytest.raises(StorageUnavailable, match="is closed"):
         await writer.submit("add", Add(11))
 
 
-async def test_a_bell_rings_after_the_commit_and_not_for_what_failed(desk: Desk) -> None:
+async def test_the_bell_rings_after_the_commit_and_not_for_failed_operations(scene: CommitScene) -> None:
     class RingThenFail(Add):
         def __call__(self, tx: Transaction) -> int:
             tx.ring(Topic.LATER)
             raise ValueError
 
-    writer = InlineWriter(desk.group_commit, desk.bell)
+    writer = InlineWriter(scene.group_commit, scene.bell)
     with pytest.raises(ValueError):
         await writer.submit("add", RingThenFail(1))
     await writer.submit("add", Add(2, topic=Topic.RUNS))
 
-    assert desk.bell.signal(Topic.RUNS).is_set()
-    assert not desk.bell.signal(Topic.LATER).is_set()
+    assert scene.bell.signal(Topic.RUNS).is_set()
+    assert not scene.bell.signal(Topic.LATER).is_set()
 
 
 @pytest.mark.parametrize(("point", "saved"), [("add.before_commit", []), ("add.after_commit", [1])])
-async def test_a_crash_before_the_commit_loses_all_and_one_after_it_nothing(
-    desk: Desk, point: str, saved: list[int]
+async def test_a_crash_before_the_commit_loses_all_and_a_crash_after_it_nothing(
+    scene: CommitScene, point: str, saved: list[int]
 ) -> None:
     def crash(reached: str) -> None:
         if reached == point:
             raise KeyboardInterrupt
 
-    group_commit = GroupCommit(desk.connection, desk.path, VirtualClock(), crash)
+    group_commit = GroupCommit(scene.connection, scene.path, VirtualClock(), crash)
 
     with pytest.raises(KeyboardInterrupt):
-        await InlineWriter(group_commit, desk.bell).submit("add", Add(1))
+        await InlineWriter(group_commit, scene.bell).submit("add", Add(1))
 
-    assert desk.numbers() == saved
+    assert scene.numbers() == saved
 
 
 @pytest.mark.parametrize("value", [2**63, "\ud800"])
-async def test_a_value_that_cannot_be_stored_is_the_callers_mistake(desk: Desk, value: object) -> None:
+async def test_a_value_that_cannot_be_stored_is_an_error_of_the_caller(scene: CommitScene, value: object) -> None:
     operation = Operation("add", lambda tx: tx.run("INSERT INTO numbers (blob) VALUES (?)", (value,)))
 
-    [outcome] = desk.group_commit.commit([operation])
+    [outcome] = scene.group_commit.commit([operation])
 
     assert isinstance(outcome.error, InvalidInput)
 
 
-async def test_whoever_waits_is_answered_also_if_the_writer_itself_fails(
-    desk: Desk, writer: ThreadWriter, monkeypatch: pytest.MonkeyPatch
+async def test_every_caller_gets_an_error_if_the_writer_fails(
+    scene: CommitScene, writer: ThreadWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise MemoryError
@@ -340,4 +342,4 @@ async def test_whoever_waits_is_answered_also_if_the_writer_itself_fails(
     await writer.submit("add", Add(2))
     await writer.close()
 
-    assert desk.numbers() == [2]
+    assert scene.numbers() == [2]

@@ -75,12 +75,12 @@ class PostgresLedger:
             return DueBatch(now, [], {})
         rows, unreadable = read_due(found)
         specs = read_specs(rows, unreadable)
-        further = await _schedule_parts(self._database, rows, unreadable)
+        parts = await _schedule_parts(self._database, rows, unreadable)
         holds = await self._database.rows("count_in_flight", [overlap_key(row.uid) for row in rows])
         in_flight = {key.removeprefix(OVERLAP_PREFIX): runs for key, runs in holds}
-        apart = {one.uid for one in unreadable}
+        unreadable_uids = {one.uid for one in unreadable}
         schedules = [
-            due_schedule(row, specs, further, in_flight.get(row.uid, 0)) for row in rows if row.uid not in apart
+            due_schedule(row, specs, parts, in_flight.get(row.uid, 0)) for row in rows if row.uid not in unreadable_uids
         ]
         job_ids = {revision.spec.target for schedule in schedules for revision in schedule.revisions}
         jobs = await self._database.rows("get_jobs", self._project, list(job_ids))
@@ -104,7 +104,7 @@ class PostgresLedger:
         """Save with one statement (fast path). If one of the runs exists, or cannot be stored, nothing is saved."""
 
         async def work(transaction: Transaction) -> list[ScheduleUid]:
-            # After a commit whose answer was lost, one statement cannot say what was saved.
+            # After a commit with a lost reply, one statement cannot find out what was saved.
             commit = commit_firings if transaction.is_repeat else _commit_punctual
             return await commit(transaction, self._project, firings, at)
 
@@ -122,12 +122,12 @@ class PostgresLedger:
 async def _schedule_parts(database: Database, rows: Sequence[DueRow], unreadable: list[Unreadable]) -> ScheduleParts:
     """Return planned ticks, pauses and earlier revisions. Unreadable rows are added to `unreadable`."""
     names = {row.uid: row.id for row in rows}
-    ahead = by_uid(await database.rows("planned_ticks", list(names)))
-    planned = read_schedule_parts(planned_of, ahead, names, unreadable)
+    planned_rows = by_uid(await database.rows("planned_ticks", list(names)))
+    planned = read_schedule_parts(planned_of, planned_rows, names, unreadable)
     # The first undecided moment of each schedule.
     since = [min([row.settled_until, *(tick.scheduled_for for tick in planned.get(row.uid, ()))]) for row in rows]
-    resting = by_uid(await database.rows("pauses_since", list(names), since))
-    pauses = read_schedule_parts(pause_of, resting, names, unreadable)
+    pause_rows = by_uid(await database.rows("pauses_since", list(names), since))
+    pauses = read_schedule_parts(pause_of, pause_rows, names, unreadable)
     return ScheduleParts(await _earlier_revisions(database, rows, planned, unreadable), pauses, planned)
 
 

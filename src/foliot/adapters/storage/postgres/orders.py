@@ -56,7 +56,7 @@ class PostgresOrders:
 
         async def work(transaction: Transaction) -> None:
             if transaction.is_repeat and await transaction.rows("existing_runs", [run.id for run in runs]):
-                return  # the commit whose answer was lost was carried out
+                return  # the commit with the lost reply was carried out
             await _create_plain_runs(transaction, self._project, runs, at)
 
         await self._database.write("create", work, is_single=True)

@@ -127,8 +127,8 @@ async def open_postgres(
         raise refused_option(error, place.options) or translate(error, place.server) from error
     # A notification follows its commit, and need not be durable itself.
     bell = Bell(place.channel, lambda: _connect(listening, synchronous_commit="off"))
-    database, apart = (Database(place, one, bell, faults, time) for one in (pool, vital))
-    storage = PostgresStorage(database, apart, bell, (pool, vital), project, time)
+    database, vital_database = (Database(place, one, bell, faults, time) for one in (pool, vital))
+    storage = PostgresStorage(database, vital_database, bell, (pool, vital), project, time)
     try:
         await bell.start()
     except BaseException:
@@ -193,8 +193,8 @@ async def _no_reset(connection: object) -> None:
     return
 
 
-def _options(place: Dsn, **further: str) -> dict[str, Any]:
+def _options(place: Dsn, **more_settings: str) -> dict[str, Any]:
     # Behind a pooler a session is shared: settings would affect others, or be lost.
-    settings = {"application_name": SETTINGS["application_name"]} if place.is_pooled else {**SETTINGS, **further}
+    settings = {"application_name": SETTINGS["application_name"]} if place.is_pooled else {**SETTINGS, **more_settings}
     cache = {"statement_cache_size": 0} if place.is_pooled else {}
     return {"timeout": place.connect_timeout, "command_timeout": _COMMAND_TIMEOUT, "server_settings": settings, **cache}

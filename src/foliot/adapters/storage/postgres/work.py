@@ -68,11 +68,17 @@ class PostgresWork:
         await self._vital.write("register", work)
 
     async def renew(
-        self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: Instant | None = None
+        self,
+        worker_id: WorkerId,
+        held: Collection[Token] | None,
+        ttl: Millis,
+        *,
+        is_draining: bool = False,
+        at: Instant | None = None,
     ) -> Renewal | None:
         if not is_storable(worker_id):
             return None
-        work = partial(_renew, worker_id=worker_id, held=held, ttl=ttl, at=at)
+        work = partial(_renew, worker_id=worker_id, held=held, ttl=ttl, is_draining=is_draining, at=at)
         return await self._admitter.write("renew", work, at, merge=_merge_renewals, database=self._vital)
 
     async def retire(self, worker_id: WorkerId) -> None:
@@ -252,9 +258,15 @@ class _Granted(NamedTuple):
 
 
 async def _renew(
-    transaction: Transaction, *, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, at: Instant | None
+    transaction: Transaction,
+    *,
+    worker_id: WorkerId,
+    held: Collection[Token] | None,
+    ttl: Millis,
+    is_draining: bool,
+    at: Instant | None,
 ) -> Renewal | None:
-    now = await transaction.value("renew", worker_id, ttl, at)
+    now = await transaction.value("renew", worker_id, ttl, is_draining, at)
     if now is None:
         return None
     leases = {row["token"]: row for row in await transaction.rows("leases_of_worker", worker_id)}

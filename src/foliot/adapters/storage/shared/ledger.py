@@ -90,11 +90,11 @@ def read_schedule_parts(
 
     `names` has the id of each schedule.
     """
-    apart = {one.uid for one in unreadable}
+    reported = {one.uid for one in unreadable}
     belongings: dict[ScheduleUid, list[T]] = {}
     for uid, rows in found.items():
         belongings[uid], errors = read_rows(make, rows)
-        if errors and uid not in apart:
+        if errors and uid not in reported:
             unreadable.append(_unreadable(uid, names[uid], errors[0]))
     return belongings
 
@@ -103,9 +103,9 @@ def _unreadable(uid: str, schedule_id: str, error: RowUnreadable) -> Unreadable:
     return Unreadable(ScheduleUid(uid), ScheduleId(schedule_id), error.place_in(uid, schedule_id))
 
 
-def due_schedule(row: DueRow, specs: Mapping[str, ScheduleSpec], further: ScheduleParts, in_flight: int) -> DueSchedule:
+def due_schedule(row: DueRow, specs: Mapping[str, ScheduleSpec], parts: ScheduleParts, in_flight: int) -> DueSchedule:
     uid = row.uid
-    revisions, pauses, planned = further
+    revisions, pauses, planned = parts
     return DueSchedule(
         uid,
         row.id,
@@ -132,9 +132,9 @@ def due_batch(
     known = {job.id: job for job in jobs}
     if not errors:
         return DueBatch(now, schedules, known, unreadable)
-    apart = list(_without_job(schedules, {JobId(error.name): error for error in errors}))
-    uids = {one.uid for one in apart}
-    return DueBatch(now, [one for one in schedules if one.uid not in uids], known, [*unreadable, *apart])
+    without_job = list(_without_job(schedules, {JobId(error.name): error for error in errors}))
+    uids = {one.uid for one in without_job}
+    return DueBatch(now, [one for one in schedules if one.uid not in uids], known, [*unreadable, *without_job])
 
 
 def _without_job(schedules: Sequence[DueSchedule], errors: Mapping[JobId, RowUnreadable]) -> Iterator[Unreadable]:

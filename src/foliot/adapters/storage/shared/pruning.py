@@ -96,11 +96,11 @@ class Round:
                 found = yield ScanRequest(scan, bound, cursor, limit - len(chosen))
                 chosen.update(dict.fromkeys(found.run_ids))
                 self.move(scan, found.cursor)
-        whole = yield from _with_parts(list(chosen), limit)
-        if len(whole) >= limit:
+        with_parts = yield from _with_parts(list(chosen), limit)
+        if len(with_parts) >= limit:
             # Parts may have taken the room of runs that were found: those must be found again.
             self._cursors = before
-        return whole
+        return with_parts
 
     def after(self, pruned: Pruned, retention: Retention, limit: int) -> tuple["Round", Pruned]:
         """Return the round of the next piece, and `pruned` with whether there is more to remove."""

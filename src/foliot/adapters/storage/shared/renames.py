@@ -60,11 +60,8 @@ def references_in_jobs(rows: Iterable[tuple[str, str]], names: Names) -> dict[Jo
 
 
 def references_in_versions(rows: Iterable[tuple[str, int, str]], names: Names) -> dict[tuple[str, int], Reference]:
-    """Return the references in rows of workflow, version and definition."""
-    found = {
-        (workflow_id, version): _reference_in_version(workflow_id, document, names)
-        for workflow_id, version, document in rows
-    }
+    """The references in rows of workflow, version and definition."""
+    found = {(workflow_id, version): _reference_in_version(document, names) for workflow_id, version, document in rows}
     return {key: reference for key, reference in found.items() if reference is not None}
 
 
@@ -87,12 +84,10 @@ def _reference_in_job(document: str, names: Names) -> Reference | None:
     return None if spec is None or named is None else Reference(named, encode(renamed_job(spec, names)))
 
 
-def _reference_in_version(workflow_id: str, document: str, names: Names) -> Reference | None:
+def _reference_in_version(document: str, names: Names) -> Reference | None:
     spec = _read(decode_workflow_spec, document)
     named = None if spec is None else _first(names, jobs_named_by_workflow(spec))
-    if spec is None or named is None:
-        return None
-    return Reference(named, encode(renamed_workflow(workflow_id, spec, names)))
+    return None if spec is None or named is None else Reference(named, encode(renamed_workflow(spec, names)))
 
 
 def _first(names: Names, named: set[str]) -> JobId | None:

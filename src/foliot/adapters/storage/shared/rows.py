@@ -58,6 +58,7 @@ class JobRow(Struct, array_like=True, frozen=True, gc=False):
     revision: int
     created_at: Moment
     updated_at: Moment
+    leads: str = ""
 
 
 def job_of(project: str, row: Row) -> Job:
@@ -70,6 +71,7 @@ def job_of(project: str, row: Row) -> Job:
         revision=known.revision,
         created_at=Instant(known.created_at),
         updated_at=Instant(known.updated_at),
+        leads=known.leads,
     )
 
 
@@ -274,6 +276,7 @@ class WorkerRow(Struct, array_like=True, frozen=True, gc=False):
     seen_at: Moment
     is_alive: bool | int | None
     running: Count
+    is_draining: bool | int | None
 
 
 def worker_of(row: Row, queues: Sequence[str]) -> WorkerState:
@@ -281,8 +284,14 @@ def worker_of(row: Row, queues: Sequence[str]) -> WorkerState:
     known, error = salvage_row(WorkerRow, row, "worker", row[0])
     name = known.name if error is None else "unreadable"
     worker = Worker(known.id, name, tuple(queues), known.slots)
-    is_alive = bool(known.is_alive)
-    return WorkerState(worker, Instant(known.registered_at), Instant(known.seen_at), is_alive, known.running)
+    return WorkerState(
+        worker,
+        Instant(known.registered_at),
+        Instant(known.seen_at),
+        bool(known.is_alive),
+        known.running,
+        bool(known.is_draining),
+    )
 
 
 def claim_of(row: Row) -> Claim:

@@ -66,25 +66,31 @@ def _due(session: Session, project: str, limit: int, now: Instant) -> DueBatch:
     """Read due schedules. Most need one row; pauses, planned ticks and older revisions are read only for a few."""
     found = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit))
     rows, unreadable = read_due([row[:_OWN] for row in found])
-    beside = {row[0]: row[_OWN:] for row in found}
+    extra_columns = {row[0]: row[_OWN:] for row in found}
     specs = read_specs(rows, unreadable)
-    further = _schedule_parts(session, rows, beside, unreadable)
-    apart = {one.uid for one in unreadable}
-    schedules = [due_schedule(row, specs, further, beside[row.uid][_IN_FLIGHT]) for row in rows if row.uid not in apart]
+    parts = _schedule_parts(session, rows, extra_columns, unreadable)
+    unreadable_uids = {one.uid for one in unreadable}
+    schedules = [
+        due_schedule(row, specs, parts, extra_columns[row.uid][_IN_FLIGHT])
+        for row in rows
+        if row.uid not in unreadable_uids
+    ]
     targets = {spec.target for spec in specs.values()}
-    targets |= {revision.spec.target for revisions in further.revisions.values() for revision in revisions}
+    targets |= {revision.spec.target for revisions in parts.revisions.values() for revision in revisions}
     jobs = read_rows(partial(job_of, project), session.rows(SQL["get_jobs"], (project, encode_names(targets))))
     return due_batch(now, schedules, unreadable, *jobs)
 
 
 def _schedule_parts(
-    session: Session, rows: Sequence[DueRow], beside: Mapping[ScheduleUid, Row], unreadable: list[Unreadable]
+    session: Session, rows: Sequence[DueRow], extra_columns: Mapping[ScheduleUid, Row], unreadable: list[Unreadable]
 ) -> ScheduleParts:
     """Read the parts of schedules. Schedules with an unreadable row are added to `unreadable`."""
-    resting = {row.uid: row.id for row in rows if beside[row.uid][_HAS_PAUSES]}
-    ahead = {row.uid: row.id for row in rows if beside[row.uid][_HAS_PLANNED]}
-    pauses = read_schedule_parts(pause_of, _of_schedules(session, "pauses", resting), resting, unreadable)
-    planned = read_schedule_parts(planned_of, _of_schedules(session, "planned_ticks", ahead), ahead, unreadable)
+    with_pauses = {row.uid: row.id for row in rows if extra_columns[row.uid][_HAS_PAUSES]}
+    with_planned = {row.uid: row.id for row in rows if extra_columns[row.uid][_HAS_PLANNED]}
+    pauses = read_schedule_parts(pause_of, _of_schedules(session, "pauses", with_pauses), with_pauses, unreadable)
+    planned = read_schedule_parts(
+        planned_of, _of_schedules(session, "planned_ticks", with_planned), with_planned, unreadable
+    )
     edited = {row.uid: row.id for row in rows if _needs_older(row, planned)}
     revisions = read_schedule_parts(revision_of, _of_schedules(session, "revisions", edited), edited, unreadable)
     return ScheduleParts(revisions, pauses, planned)

@@ -66,12 +66,18 @@ class SqliteWork(Part):
         await self._writer.submit("register", work)
 
     async def renew(
-        self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: Instant | None = None
+        self,
+        worker_id: WorkerId,
+        held: Collection[Token] | None,
+        ttl: Millis,
+        *,
+        is_draining: bool = False,
+        at: Instant | None = None,
     ) -> Renewal | None:
         listed = None if held is None else frozenset(held)
         # A heartbeat that waits behind a long queue of writes would cost the worker all its leases.
         return await self._writer.submit(
-            "renew", lambda tx: self._renew(tx, worker_id, listed, ttl, tx.now(at)), urgent=True
+            "renew", lambda tx: self._renew(tx, worker_id, listed, ttl, is_draining, tx.now(at)), urgent=True
         )
 
     async def retire(self, worker_id: WorkerId) -> None:
@@ -146,10 +152,16 @@ class SqliteWork(Part):
         return Claimed(claims, {one.id: one for one in definitions if one.id not in known})
 
     def _renew(
-        self, tx: Transaction, worker_id: WorkerId, held: frozenset[Token] | None, ttl: Millis, now: Instant
+        self,
+        tx: Transaction,
+        worker_id: WorkerId,
+        held: frozenset[Token] | None,
+        ttl: Millis,
+        is_draining: bool,
+        now: Instant,
     ) -> Renewal | None:
         elapsed = tx.clock.elapsed()
-        if not tx.run(SQL["renew"], (now, elapsed + ttl, worker_id, tx.clock.boot_id, elapsed)):
+        if not tx.run(SQL["renew"], (now, elapsed + ttl, is_draining, worker_id, tx.clock.boot_id, elapsed)):
             return None
         leases = {Token(row[0]): Lease(*row) for row in tx.rows(SQL["leases_of_worker"], (worker_id,))}
         listed = leases.keys() if held is None else held

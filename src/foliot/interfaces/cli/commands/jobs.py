@@ -10,7 +10,7 @@ from foliot.interfaces.cli.command_group import check_option_order, lazy_group
 from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.output import print_json_lines, print_note
-from foliot.interfaces.cli.render.format import job_kind, job_state, moment, rule, status
+from foliot.interfaces.cli.render.format import job_state, moment, rule, status
 from foliot.interfaces.cli.render.table import Column, print_table
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.jobs import ListedJob
@@ -68,7 +68,7 @@ def _row(listed: ListedJob) -> tuple[object, ...]:
     last = "-" if job.latest_run is None else status(job.latest_run)
     return (
         job.id,
-        job_kind(job.kind),
+        job.kind,
         job_state(job, schedules),
         rules,
         moment(min(coming, default=None)),

@@ -49,10 +49,13 @@ def why_step(page: ExecutionPage, step: StepView) -> str:
 
 
 def step_state(step: StepView) -> str:
-    """Return the result of a step, with the reason or a different status of its run; else the status of its run."""
+    """Return the result of a step, with the reason or a different status of its run, and the steps that recovered it;
+    without a result, return the status of its run."""
     if step.result is None:
         return step.status or PENDING
     reason = step.reason if step.reason in STEP_REASONS else ""
     if step.status and step.status != _STATUS_OF_RESULT[Result(step.result)]:
         reason = reason or step.status
-    return f"{step.result} ({reason})" if reason else step.result
+    recovered = f"recovered by {', '.join(step.recovered_by)}" if step.recovered_by else ""
+    details = ", ".join(filter(None, (reason, recovered)))
+    return f"{step.result} ({details})" if details else step.result

@@ -148,7 +148,9 @@ def _execution(
         case why.ExecutionEnded():
             results = ", ".join(f"{count} {result}" for result, count in given.results.items())
             failed = f"; failed: {_some(given.failed)}" if given.failed else ""
-            return f"{counted(given.total, 'step')}: {results}{failed}"
+            recovered = [f"{name} by {_some(by)}" for name, by in given.recovered.items()]
+            repaired = f"; recovered: {_some(recovered)}" if recovered else ""
+            return f"{counted(given.total, 'step')}: {results}{failed}{repaired}"
 
 
 def _step(

@@ -10,14 +10,11 @@ from msgspec import convert
 from foliot.domain.instant import LATEST, to_datetime
 from foliot.domain.run.retry import Retry
 from foliot.domain.schedule.schedule import ScheduleType
-from foliot.domain.workflow.spec import GRAPH
 from foliot.interfaces.cli.render.table import Column
 from foliot.service.queries.job_view import JobView
 from foliot.service.queries.run_view import RunView
 from foliot.service.queries.schedule_view import ScheduleView, TickView
 
-GATE_KIND: Final = "workflow"
-"""The kind of a job that was declared as a gate, as it is stored."""
 RUN_COLUMNS: Final = (
     Column("RUN", is_whole=True),
     Column("JOB", is_whole=True),
@@ -126,11 +123,6 @@ def schedule_state(schedule: ScheduleView) -> str:
     if schedule.paused:
         return "paused"
     return "on" if schedule.enabled else "disabled"
-
-
-def job_kind(kind: str) -> str:
-    """Return the kind of a job as people know it; the stored word for a workflow is `graph`."""
-    return {GRAPH: "workflow", GATE_KIND: "gate"}.get(kind, kind)
 
 
 def job_state(job: JobView, schedules: Sequence[ScheduleView]) -> str:

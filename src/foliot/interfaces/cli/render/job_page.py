@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from foliot.domain.workflow.spec import GRAPH
 from foliot.interfaces.cli.output import print_line
 from foliot.interfaces.cli.render.format import (
     RUN_COLUMNS,
     TICK_COLUMNS,
-    job_kind,
     job_state,
     json_line,
     listed_tick_row,
@@ -20,6 +18,7 @@ from foliot.interfaces.cli.render.gate import DEPENDENCY_COLUMNS, dependency_row
 from foliot.interfaces.cli.render.schedule_page import schedule_fields
 from foliot.interfaces.cli.render.table import print_fields, print_section
 from foliot.service.queries.documents import as_json
+from foliot.service.queries.job_view import WORKFLOW
 from foliot.service.queries.jobs import JobPage
 
 
@@ -53,7 +52,7 @@ def _facts(page: JobPage) -> list[tuple[str, object]]:
         ("name", job.name or None),
         ("description", job.description or None),
         ("state", job_state(job, page.schedules)),
-        ("kind", job_kind(job.kind)),
+        ("kind", job.kind),
         *((f"  {name}", plain(value)) for name, value in job.spec.items()),
         ("payload", None if job.payload_template is None else json_line(job.payload_template)),
         *((name, option_text(name, value)) for name, value in job.options.items()),
@@ -61,5 +60,5 @@ def _facts(page: JobPage) -> list[tuple[str, object]]:
         ("tags", ", ".join(job.tags) or None),
         ("owner", job.owner or None),
         ("from", f"{job.source}, revision {job.revision}, changed {moment(job.updated_at)}"),
-        ("drawing", f"foliot workflows show {job.id}" if job.kind == GRAPH else None),
+        ("drawing", f"foliot workflows show {job.id}" if job.kind == WORKFLOW else None),
     ]

@@ -97,7 +97,7 @@ def _execution(execution: ActiveExecution) -> dict[str, Any]:
 
 
 def _worker(worker: WorkerView) -> Sequence[object]:
-    state = "on" if worker.is_alive else "lost"
+    state = ("draining" if worker.is_draining else "on") if worker.is_alive else "lost"
     used = f"{worker.running} of {worker.slots}"
     return worker.name, state, used, ", ".join(worker.queues), moment(worker.registered_at)
 

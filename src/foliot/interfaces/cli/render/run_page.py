@@ -103,7 +103,11 @@ def _part_fields(page: RunPage) -> list[tuple[str, object]]:
     if page.step is not None:
         return [("step", f"{page.step} of {view.workflow_id}, execution {view.id}")]
     drawn = f"foliot workflows show {view.workflow_id} --execution {view.id}"
-    return [("workflow", f"{view.workflow_id}, version {view.version}; draw it with: {drawn}")]
+    version = "" if view.rerun_version is None else f", version {view.rerun_version}"
+    return [
+        ("workflow", f"{view.workflow_id}, version {view.version}; draw it with: {drawn}"),
+        ("repeats", None if view.rerun_of is None else f"{view.rerun_of}{version}"),
+    ]
 
 
 def _known(value: Value | None, as_text: Callable[[Value], str]) -> str | None:

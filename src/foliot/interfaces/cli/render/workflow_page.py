@@ -82,6 +82,7 @@ def _caption(step: WorkflowStepView, state: str) -> Caption:
         for word, is_so in (
             ("approval", step.kind == "approval"),
             ("final", step.is_final),
+            ("recovers", step.recovers),
             ("paused", step.is_paused),
         )
         if is_so

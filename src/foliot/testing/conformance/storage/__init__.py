@@ -18,6 +18,7 @@ from foliot.testing.conformance.storage.cancels import CancelContract
 from foliot.testing.conformance.storage.claims import ClaimContract
 from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
 from foliot.testing.conformance.storage.dedupe import DedupeContract
+from foliot.testing.conformance.storage.dependencies import DependencyContract
 from foliot.testing.conformance.storage.dependency_states import DependencyStateContract
 from foliot.testing.conformance.storage.events import EventContract
 from foliot.testing.conformance.storage.exchange import ExchangeContract
@@ -61,6 +62,7 @@ __all__ = [
     "ConcurrencyContract",
     "DedupeContract",
     "DefinitionQueryContract",
+    "DependencyContract",
     "DependencyStateContract",
     "EventContract",
     "ExchangeContract",

@@ -2,15 +2,12 @@
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from foliot.domain.events import EventKind
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import Job
-from foliot.domain.workflow.dependencies import EDGES, read_edges, write_edges
 from foliot.domain.workflow.jobs import jobs_of
-from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.domain.workflow.spec import ON_SUCCESS, Edge, Step, WorkflowSpec
 from foliot.ports.definitions import Deployment
 from foliot.testing.builders import REPORT, a_job_spec, a_run
 from foliot.testing.conformance.storage.scene import Contract, Scene
@@ -50,6 +47,10 @@ async def job(scene: Scene, job_id: str = ETL) -> Job:
 async def rename(scene: Scene, renames: dict[JobId, JobId] | None = None) -> None:
     wanted = renames or {REPORT: DIGEST}
     assert await scene.storage.definitions.rename_jobs(wanted, at=scene.now) == wanted
+
+
+async def depend(scene: Scene, child: JobId, parent: JobId) -> None:
+    await scene.storage.definitions.add_dependency(child, parent, ON_SUCCESS, at=scene.now)
 
 
 class ReferenceContract(Contract):
@@ -99,24 +100,27 @@ class ReferenceContract(Contract):
 
         assert (await job(scene, REPORT)).spec == a_job_spec(gate=looking_at(C))
 
-    async def test_a_renamed_job_leads_the_same_workflow(self, scene: Scene) -> None:
-        await scene.storage.definitions.put_jobs([(REPORT, replace(a_job_spec(), leads="after:report"))], at=scene.now)
-        await deploy(scene, naming(REPORT), "after:report")
+    async def test_a_job_leads_the_same_workflow(self, scene: Scene) -> None:
+        for name in (REPORT, A, B):
+            await scene.job(name)
+        await depend(scene, A, B)
+        await depend(scene, A, REPORT)
 
-        await rename(scene, {REPORT: DIGEST, JobId("after:report"): JobId("after:digest")})
+        await rename(scene, {B: DIGEST, JobId("after:b"): JobId("after:digest")})
 
-        assert (await job(scene, DIGEST)).spec.leads == "after:digest"
-        assert await version(scene, 1, "after:digest") == naming(DIGEST)
+        assert [(await job(scene, name)).leads for name in (DIGEST, REPORT, A)] == ["after:digest", "after:digest", ""]
+        assert [step.job for step in (await version(scene, None, "after:digest")).steps] == [A, DIGEST, REPORT]
 
-    async def test_a_rename_updates_dependencies_between_jobs(self, scene: Scene) -> None:
-        await scene.job()
-        edges = {JobId("child"): (Edge(parent=REPORT),), REPORT: (Edge(parent="parent"),)}
-        await scene.storage.definitions.put_workflows({EDGES: write_edges(edges)}, at=scene.now)
+    async def test_dependencies_name_the_new_ids(self, scene: Scene) -> None:
+        for name in (REPORT, A, B):
+            await scene.job(name)
+        await depend(scene, A, REPORT)
+        await depend(scene, REPORT, B)
 
         await rename(scene)
 
-        renamed = {JobId("child"): (Edge(parent=DIGEST),), DIGEST: (Edge(parent="parent"),)}
-        assert read_edges(await version(scene, None, EDGES)) == renamed
+        renamed = {A: (Edge(parent=DIGEST),), DIGEST: (Edge(parent=B),)}
+        assert await scene.storage.definitions.dependencies() == renamed
 
     async def test_chained_renames_update_all_references(self, scene: Scene) -> None:
         await scene.job("a")

@@ -47,6 +47,16 @@ class LeaseContract(Contract):
 
         assert (state.is_alive, state.registered_at, state.seen_at) == (True, registered_at, renewed_at)
 
+    async def test_a_renewal_shows_whether_the_worker_is_draining(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        shown = []
+        for is_draining in (False, True, False):
+            await scene.storage.work.renew(worker.id, [], LEASE, is_draining=is_draining, at=scene.now)
+            [state] = await scene.storage.admission.workers(at=scene.now)
+            shown.append((state.is_draining, state.serves(worker.queues[0])))
+
+        assert shown == [(False, True), (True, False), (False, True)]
+
     @pytest.mark.proves("R1-21")
     async def test_a_renewal_extends_all_leases_of_a_worker(self, scene: Scene) -> None:
         worker = await scene.worker()

@@ -13,7 +13,7 @@ from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.jobs import jobs_of
-from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.domain.workflow.spec import ON_SUCCESS, Edge, Step, WorkflowSpec
 from foliot.ports.definitions import Deployment, NewSchedule, WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, cron, succeeded
@@ -134,15 +134,13 @@ class WorkflowContract(Contract):
 
     async def test_deploying_keeps_the_workflow_that_a_job_leads(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
-        [step] = (await scene.storage.definitions.get_jobs([EXTRACT])).values()
-        await scene.storage.definitions.put_jobs(
-            [(EXTRACT, replace(step.spec, leads="after:etl.extract"))], at=scene.now
-        )
+        await scene.job()
+        await scene.storage.definitions.add_dependency(REPORT, EXTRACT, ON_SUCCESS, at=scene.now)
 
-        await deploy(scene, a_workflow("extract", "load"))
+        await deploy(scene, replace(a_workflow("extract", "load"), description="changed"))
 
         [step] = (await scene.storage.definitions.get_jobs([EXTRACT])).values()
-        assert step.spec.leads == "after:etl.extract"
+        assert step.leads == "after:etl.extract"
 
     async def test_gates_of_steps_read_ends_from_before_their_deployment(self, scene: Scene) -> None:
         await scene.job()

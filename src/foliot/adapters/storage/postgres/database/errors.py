@@ -217,8 +217,8 @@ def reason_of(error: BaseException) -> str:
             return "the connection broke"
         case asyncpg.ClientConfigurationError():
             return str(error.args[0])  # without the hint of the driver
-    said = str(error) or type(error).__name__
-    return "the connection broke" if said.endswith(_BROKE) else said
+    text = str(error) or type(error).__name__
+    return "the connection broke" if text.endswith(_BROKE) else text
 
 
 async def retry(once: Callable[[], Awaitable[T]], may_repeat: Callable[[BaseException], bool]) -> T:

@@ -38,9 +38,9 @@ class ServerClock:
     async def wait(self, wake: asyncio.Event, timeout: Millis | None) -> None:  # noqa: ASYNC109
         await self._own.wait(wake, timeout)
 
-    def learn(self, said: Instant, asked: Millis) -> None:
+    def learn(self, server_time: Instant, asked: Millis) -> None:
         """Use the server's time in a reply to a request that was sent at `asked` (of `elapsed`)."""
-        least, most = heard = said - self._own.elapsed() - _ROUNDING, said - asked + _ROUNDING
+        least, most = bounds = server_time - self._own.elapsed() - _ROUNDING, server_time - asked + _ROUNDING
         if self._bounds is not None:
             least, most = max(least, self._bounds[0]), min(most, self._bounds[1])
-        self._bounds = (least, most) if least <= most else heard
+        self._bounds = (least, most) if least <= most else bounds

@@ -186,9 +186,9 @@ class Database:
         if at is not None:
             return at
         asked = self.clock.elapsed()
-        said = Instant(await self.value("now"))
-        self.clock.learn(said, asked)
-        return said
+        server_time = Instant(await self.value("now"))
+        self.clock.learn(server_time, asked)
+        return server_time
 
     async def write(
         self,

@@ -2,6 +2,7 @@
 
 from foliot.adapters.storage.postgres.database.batcher import Batcher
 from foliot.adapters.storage.postgres.database.transaction import Database
+from foliot.adapters.storage.postgres.definitions.dependencies import DependencyDefinitions
 from foliot.adapters.storage.postgres.definitions.jobs import JobDefinitions
 from foliot.adapters.storage.postgres.definitions.schedules import ScheduleDefinitions
 from foliot.adapters.storage.postgres.definitions.workflows import WorkflowDefinitions
@@ -11,7 +12,7 @@ from foliot.domain.job.job import Job
 from foliot.errors import RowUnreadable
 
 
-class PostgresDefinitions(JobDefinitions, ScheduleDefinitions, WorkflowDefinitions):
+class PostgresDefinitions(JobDefinitions, ScheduleDefinitions, WorkflowDefinitions, DependencyDefinitions):
     """Fills `ports.definitions.Definitions`."""
 
     def __init__(self, database: Database, admitter: Admitter, project: str) -> None:

@@ -4,12 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from foliot.adapters.storage.postgres.database.batcher import Batcher
-from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, merge_lists
-from foliot.adapters.storage.postgres.database.values import storable_names
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
 from foliot.adapters.storage.postgres.definitions.renames import rename_jobs
 from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules
 from foliot.adapters.storage.postgres.rows.admit import Admitter
-from foliot.adapters.storage.postgres.rows.cancel import cancel_unstarted
 from foliot.adapters.storage.shared.documents import as_stored_job, encode
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
 from foliot.adapters.storage.shared.rows import job_of, read_rows
@@ -58,21 +56,6 @@ class JobDefinitions:
     async def page_jobs(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
         rows = await self._database.rows("page_jobs", self._project, after or "", limit)
         return [job_of(self._project, row) for row in rows]
-
-    async def delete_jobs(self, job_ids: Collection[JobId], *, at: Instant | None = None) -> list[JobId]:
-        if not job_ids:
-            return []
-        names = storable_names(job_ids)
-
-        async def work(transaction: Transaction) -> list[JobId]:
-            now = await transaction.now(at)
-            deleted = await delete_jobs(transaction, self._project, names, now)
-            if deleted:
-                runs = await transaction.column("unstarted_runs_of_jobs", self._project, list(deleted))
-                await cancel_unstarted(transaction, runs, now)
-            return [job_id for job_id in names if job_id in deleted]
-
-        return await self._admitter.write("delete_jobs", work, at, merge=merge_lists)
 
     async def rename_jobs(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
         if not renames:

@@ -37,6 +37,7 @@ from foliot.domain.run.limits import job_limit
 _BY_NAME: Final = (
     *("yield_keys", "rename_keys", "rename_watched", "rename_endings", "rename_versions"),
     *("rename_paused_steps", "rename_questions", "rename_trees"),
+    *("rename_leads", "rename_children", "rename_parents"),
 )
 """Tables with the id of a job, or of its workflow."""
 _SET_ASIDE: Final = ("set_aside_trees", "set_aside_paused_steps", "set_aside_versions")
@@ -45,6 +46,7 @@ _SET_ASIDE: Final = ("set_aside_trees", "set_aside_paused_steps", "set_aside_ver
 async def rename_jobs(
     transaction: Transaction, project: str, renames: Mapping[JobId, JobId], now: Instant
 ) -> dict[JobId, JobId]:
+    await transaction.run("lock_dependencies")
     referring = await _referring_jobs(transaction, project, renames)
     rows = await transaction.rows("lock_jobs", project, sorted({*renames, *renames.values(), *referring}))
     possible = possible_renames(renames, {JobId(row["id"]) for row in rows})

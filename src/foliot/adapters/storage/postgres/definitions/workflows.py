@@ -3,11 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, merge_lists
-from foliot.adapters.storage.postgres.database.values import columns, storable_names
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
+from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.postgres.definitions.jobs import delete_jobs, lock_jobs, put_jobs, watch_jobs
 from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules, put_schedules
-from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.cancel import cancel_unstarted
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
@@ -23,7 +22,7 @@ from foliot.adapters.storage.shared.tree_rows import (
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.domain.job.job import inherited, watched_by
+from foliot.domain.job.job import watched_by
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Behind, Deployment, WorkflowVersion
@@ -35,14 +34,15 @@ class WorkflowDefinitions:
     """The calls about workflows, see `PostgresDefinitions`."""
 
     _database: Database
-    _admitter: Admitter
     _project: str
 
     async def put_workflows(self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None) -> Versions:
         if not workflows:
             return {}
         specs = {workflow_id: as_stored_workflow(spec) for workflow_id, spec in workflows.items()}
-        return await self._database.write("put_workflows", partial(self._put_workflows, specs=specs, at=at))
+        return await self._database.write(
+            "put_workflows", partial(put_workflows, project=self._project, specs=specs, at=at)
+        )
 
     async def deploy(self, deployment: Deployment, *, at: Instant | None = None) -> Versions:
         return await self._database.write("deploy", partial(self._deploy, deployment=deployment, at=at))
@@ -51,12 +51,11 @@ class WorkflowDefinitions:
         project = self._project
         specs = {workflow_id: as_stored_workflow(spec) for workflow_id, spec in deployment.workflows.items()}
         # Jobs are locked first, in the order in which renaming locks them.
-        known = await lock_jobs(transaction, project, jobs_of_all(specs))
-        versions = await self._put_workflows(transaction, specs=specs, at=at)
+        await lock_jobs(transaction, project, jobs_of_all(specs))
+        versions = await put_workflows(transaction, project=project, specs=specs, at=at)
         behind = jobs_behind(versions.values())
         if behind:
-            jobs = {name: inherited(spec, known.get(name)) for name, spec in behind.items()}
-            await put_jobs(transaction, project=project, jobs=jobs, at=at)
+            await put_jobs(transaction, project=project, jobs=behind, at=at)
         await watch_jobs(transaction, project, watched_by(behind))
         if deployment.schedules:
             batch = {schedule.id: schedule for schedule in deployment.schedules}
@@ -64,61 +63,9 @@ class WorkflowDefinitions:
         await delete_schedules(transaction, project, deployment.gone, await transaction.now(at))
         return versions
 
-    async def _put_workflows(
-        self, transaction: Transaction, *, specs: dict[str, WorkflowSpec], at: Instant | None
-    ) -> Versions:
-        now = await transaction.now(at)
-        done: Versions = {}
-        added: Versions = {}
-        while missing := [workflow_id for workflow_id in specs if workflow_id not in done]:
-            # Includes deleted workflows: a version number is assigned once. Read before the specifications: if another
-            # process adds a version in between, its number is found taken below.
-            numbers: dict[str, int] = dict(await transaction.rows("last_numbers", self._project, missing))
-            rows = await transaction.rows("newest_versions", self._project, missing)
-            done |= {name: found for name, found in newest_of(rows).items() if found.spec == specs[name]}
-            wanted = {
-                name: WorkflowVersion(name, numbers.get(name, 0) + 1, specs[name], now)
-                for name in missing
-                if name not in done
-            }
-            new = [(version.workflow_id, version.version, encode(version.spec)) for version in wanted.values()]
-            stored = await transaction.column("add_versions", self._project, now, *columns(new)) if new else []
-            added |= {name: wanted[name] for name in stored}
-            done |= added
-        transaction.note(EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
-        return {workflow_id: done[workflow_id] for workflow_id in specs}
-
-    async def delete_workflows(self, workflow_ids: Collection[str], *, at: Instant | None = None) -> list[str]:
-        if not workflow_ids:
-            return []
-        work = partial(self._delete_workflows, workflow_ids=storable_names(workflow_ids), at=at)
-        return await self._admitter.write("delete_workflows", work, at, merge=merge_lists)
-
-    async def _delete_workflows(
-        self, transaction: Transaction, *, workflow_ids: list[str], at: Instant | None
-    ) -> list[str]:
-        now = await transaction.now(at)
-        # Jobs are locked first: a deployment waits for them, and then finds that the workflow is deleted.
-        await lock_jobs(transaction, self._project, [JobId(name) for name in workflow_ids])
-        versions = await transaction.rows("living_versions", self._project, workflow_ids)
-        behind = await self._behind(transaction, versions, "lock_jobs")
-        gone = await delete_jobs(transaction, self._project, sorted(behind.jobs), now)
-        runs = await transaction.column("unstarted_apart", self._project, list(gone))
-        await cancel_unstarted(transaction, runs, now)
-        await transaction.run("delete_versions", self._project, workflow_ids, now)
-        newest: dict[str, int] = {row["id"]: row["version"] for row in versions}
-        transaction.note(EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
-        return [name for name in dict.fromkeys(workflow_ids) if name in newest]
-
     async def jobs_behind(self, workflow_id: str) -> Behind:
         versions = await self._database.rows("living_versions", self._project, [workflow_id])
-        return await self._behind(self._database, versions, "get_jobs")
-
-    async def _behind(self, source: Database | Transaction, versions: Sequence[Row], look: str) -> Behind:
-        named = NamedJobs.by(versions)
-        guessed = await source.rows("jobs_under", self._project, list(named.unreadable)) if named.unreadable else []
-        jobs = await source.rows(look, self._project, sorted(named.jobs.union(row[0] for row in guessed)))
-        return behind_of(self._project, jobs, named)
+        return await _behind(self._database, self._project, versions, "get_jobs")
 
     async def get_workflows(
         self, wanted: Collection[tuple[str, int | None]]
@@ -147,3 +94,52 @@ class WorkflowDefinitions:
 
     async def paused_steps(self, workflow_id: str) -> set[str]:
         return {row[0] for row in await self._database.rows("paused_steps", self._project, workflow_id)}
+
+
+async def put_workflows(
+    transaction: Transaction, *, project: str, specs: Mapping[str, WorkflowSpec], at: Instant | None
+) -> Versions:
+    now = await transaction.now(at)
+    done: Versions = {}
+    added: Versions = {}
+    while missing := [workflow_id for workflow_id in specs if workflow_id not in done]:
+        # Also those of deleted workflows: a number is given once. Read before the specifications: if another process
+        # adds a version in between, its number is found taken below.
+        numbers: dict[str, int] = dict(await transaction.rows("last_numbers", project, missing))
+        rows = await transaction.rows("newest_versions", project, missing)
+        done |= {name: found for name, found in newest_of(rows).items() if found.spec == specs[name]}
+        wanted = {
+            name: WorkflowVersion(name, numbers.get(name, 0) + 1, specs[name], now)
+            for name in missing
+            if name not in done
+        }
+        new = [(version.workflow_id, version.version, encode(version.spec)) for version in wanted.values()]
+        stored = await transaction.column("add_versions", project, now, *columns(new)) if new else []
+        added |= {name: wanted[name] for name in stored}
+        done |= added
+    transaction.note(EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
+    return {workflow_id: done[workflow_id] for workflow_id in specs}
+
+
+async def delete_workflows(
+    transaction: Transaction, project: str, workflow_ids: list[str], now: Instant
+) -> tuple[list[str], Collection[JobId]]:
+    """Delete workflows with the jobs behind them. Returns the ids of both that existed."""
+    # Jobs are locked first: a deployment waits for them, and then finds that the workflow is deleted.
+    await lock_jobs(transaction, project, [JobId(name) for name in workflow_ids])
+    versions = await transaction.rows("living_versions", project, workflow_ids)
+    behind = await _behind(transaction, project, versions, "lock_jobs")
+    gone = await delete_jobs(transaction, project, sorted(behind.jobs), now)
+    runs = await transaction.column("unstarted_apart", project, list(gone))
+    await cancel_unstarted(transaction, runs, now)
+    await transaction.run("delete_versions", project, workflow_ids, now)
+    newest: dict[str, int] = {row["id"]: row["version"] for row in versions}
+    transaction.note(EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
+    return [name for name in dict.fromkeys(workflow_ids) if name in newest], gone.keys()
+
+
+async def _behind(source: Database | Transaction, project: str, versions: Sequence[Row], look: str) -> Behind:
+    named = NamedJobs.by(versions)
+    guessed = await source.rows("jobs_under", project, list(named.unreadable)) if named.unreadable else []
+    jobs = await source.rows(look, project, sorted(named.jobs.union(row[0] for row in guessed)))
+    return behind_of(project, jobs, named)

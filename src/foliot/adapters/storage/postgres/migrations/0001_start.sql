@@ -15,6 +15,7 @@ INSERT INTO foliot.meta (key, value) VALUES ('min_code', '1'), ('event_base', '0
 CREATE FUNCTION foliot.now_ms() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
     AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
 
+-- leads: the workflow that the schedules of the job start in its place, see dependencies.
 CREATE TABLE foliot.jobs (
     project    text COLLATE "C" NOT NULL,
     id         text COLLATE "C" NOT NULL,
@@ -22,6 +23,7 @@ CREATE TABLE foliot.jobs (
     revision   integer NOT NULL,
     created_at bigint NOT NULL,
     updated_at bigint NOT NULL,
+    leads      text COLLATE "C" NOT NULL DEFAULT '',
     PRIMARY KEY (project, id)
 );
 
@@ -196,7 +198,8 @@ CREATE TABLE foliot.workers (
     slots         integer NOT NULL,
     registered_at bigint NOT NULL,
     seen_at       bigint NOT NULL,
-    expires_at    bigint NOT NULL
+    expires_at    bigint NOT NULL,
+    is_draining   boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 40);
 
 CREATE TABLE foliot.limits (
@@ -263,7 +266,18 @@ CREATE INDEX log_chunks_at ON foliot.log_chunks (at);
 
 -- Workflows, trees and gates ------------------------------------------------------------------------------------------
 
--- A deleted workflow keeps its versions: its open executions continue, and its history can be read.
+-- A job that waits for another one. An edge has one row for each result of the parent after which the child starts.
+CREATE TABLE foliot.dependencies (
+    project   text COLLATE "C" NOT NULL,
+    child_id  text COLLATE "C" NOT NULL,
+    parent_id text COLLATE "C" NOT NULL,
+    condition text NOT NULL CHECK (condition IN ('success', 'failure', 'skipped', 'complete')),
+    PRIMARY KEY (project, child_id, parent_id, condition)
+);
+
+CREATE INDEX dependencies_parent ON foliot.dependencies (project, parent_id);
+
+-- A deleted workflow keeps its versions: its open executions go on, and its history can be read.
 CREATE TABLE foliot.workflows (
     project    text COLLATE "C" NOT NULL,
     id         text COLLATE "C" NOT NULL,

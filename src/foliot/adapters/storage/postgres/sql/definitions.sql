@@ -1,7 +1,7 @@
 -- -- jobs
 
 -- name: lock_jobs
-SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs
+SELECT id, spec, revision, created_at, updated_at, leads FROM foliot.jobs
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[])
 ORDER BY id FOR NO KEY UPDATE;
 
@@ -17,11 +17,11 @@ ON CONFLICT (project, id) DO UPDATE
                           THEN jobs.created_at ELSE excluded.created_at END;
 
 -- name: get_jobs
-SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs
+SELECT id, spec, revision, created_at, updated_at, leads FROM foliot.jobs
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]);
 
 -- name: page_jobs
-SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs WHERE project = $1 AND ($2::text IS NULL OR id > $2)
+SELECT id, spec, revision, created_at, updated_at, leads FROM foliot.jobs WHERE project = $1 AND ($2::text IS NULL OR id > $2)
 ORDER BY project, id LIMIT $3;
 
 -- name: delete_jobs
@@ -166,6 +166,15 @@ UPDATE foliot.endings SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
 -- name: rename_versions
 UPDATE foliot.workflows SET id = $2 WHERE project = $3 AND id = $1;
+
+-- name: rename_leads
+UPDATE foliot.jobs SET leads = $2 WHERE project = $3 AND leads = $1;
+
+-- name: rename_children
+UPDATE foliot.dependencies SET child_id = $2 WHERE project = $3 AND child_id = $1;
+
+-- name: rename_parents
+UPDATE foliot.dependencies SET parent_id = $2 WHERE project = $3 AND parent_id = $1;
 
 -- name: rename_paused_steps
 UPDATE foliot.paused_steps SET workflow_id = $2 WHERE project = $3 AND workflow_id = $1;
@@ -353,3 +362,36 @@ DELETE FROM foliot.paused_steps WHERE project = $1 AND workflow_id = $2 AND step
 
 -- name: paused_steps
 SELECT step FROM foliot.paused_steps WHERE project = $1 AND workflow_id = $2;
+
+-- -- dependencies
+
+-- name: lock_dependencies
+-- One transaction at a time changes edges: two edges that close a cycle together are not both added. Taken before the
+-- locks of jobs.
+LOCK TABLE foliot.dependencies IN SHARE ROW EXCLUSIVE MODE;
+
+-- name: dependencies
+SELECT child_id, parent_id, condition FROM foliot.dependencies WHERE project = $1;
+
+-- name: add_dependencies
+INSERT INTO foliot.dependencies (project, child_id, parent_id, condition)
+SELECT $1, $2, $3, new.condition FROM unnest((SELECT $4::text[])) AS new (condition) ON CONFLICT DO NOTHING;
+
+-- name: remove_dependencies
+DELETE FROM foliot.dependencies WHERE project = $1 AND child_id = $2 AND parent_id = $3;
+
+-- name: remove_dependencies_of_jobs
+DELETE FROM foliot.dependencies
+WHERE project = $1
+  AND (child_id = ANY ((SELECT $2::text[])::text[]) OR parent_id = ANY ((SELECT $2::text[])::text[]));
+
+-- name: scheduled_jobs
+-- Jobs with a schedule that will fire, also if it is paused now.
+SELECT DISTINCT job_id FROM foliot.schedules
+WHERE project = $1 AND job_id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL AND enabled
+  AND next_run_at IS NOT NULL;
+
+-- name: set_leads
+UPDATE foliot.jobs SET leads = new.leads
+FROM unnest((SELECT $2::text[]), (SELECT $3::text[])) AS new (id, leads)
+WHERE jobs.project = $1 AND jobs.id = new.id;

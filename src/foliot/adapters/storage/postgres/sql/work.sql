@@ -7,8 +7,8 @@ ON CONFLICT (id) DO UPDATE SET
     seen_at = excluded.seen_at, expires_at = excluded.expires_at;
 
 -- name: renew
-UPDATE foliot.workers SET seen_at = clock.now, expires_at = clock.now + $2
-FROM (SELECT coalesce($3::bigint, foliot.now_ms()) AS now) AS clock
+UPDATE foliot.workers SET seen_at = clock.now, expires_at = clock.now + $2, is_draining = $3
+FROM (SELECT coalesce($4::bigint, foliot.now_ms()) AS now) AS clock
 WHERE id = $1 AND expires_at > clock.now
 RETURNING clock.now;
 

@@ -13,7 +13,6 @@ from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.adapters.storage.sqlite.definitions.renames import rename_jobs
 from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules, read_schedules
-from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
@@ -53,15 +52,6 @@ class JobDefinitions(Part):
         rows = await self._reader.read(lambda session: session.rows(SQL["page_jobs"], values))
         return [job_of(self._project, row) for row in rows]
 
-    async def delete_jobs(self, job_ids: Collection[JobId], *, at: Instant | None = None) -> list[JobId]:
-        def work(tx: Transaction) -> list[JobId]:
-            found = delete_jobs(tx, self._project, job_ids, tx.now(at))
-            unstarted = tx.column(SQL["unstarted_runs_of_jobs"], (self._project, encode_names(found)))
-            cancel_runs(tx, unstarted, tx.now(at))
-            return [job_id for job_id in dict.fromkeys(job_ids) if job_id in found]
-
-        return await self._writer.submit("delete_jobs", work)
-
     async def rename_jobs(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
         return await self._writer.submit("rename_jobs", lambda tx: rename_jobs(tx, self._project, renames, tx.now(at)))
 
@@ -85,8 +75,15 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
         spec = as_stored_job(given)
         if job_id not in known or known[job_id].spec != spec:
             last, created_at = counted.get(job_id) or (_revision_floor(tx), now)
+            leads = known[job_id].leads if job_id in known else ""
             known[job_id] = changed[job_id] = Job(
-                id=job_id, project=project, spec=spec, revision=last + 1, created_at=created_at, updated_at=now
+                id=job_id,
+                project=project,
+                spec=spec,
+                revision=last + 1,
+                created_at=created_at,
+                updated_at=now,
+                leads=leads,
             )
     tx.run_many(
         SQL["put_jobs"],

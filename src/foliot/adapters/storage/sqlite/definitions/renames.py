@@ -35,6 +35,7 @@ from foliot.domain.run.limits import job_limit
 _BY_NAME: Final = (
     *("yield_keys", "rename_keys", "rename_watched", "rename_endings"),
     *("rename_versions", "rename_paused_steps", "rename_questions", "rename_trees"),
+    *("rename_leads", "rename_children", "rename_parents"),
 )
 """Tables with the id of the job, or of its workflow."""
 _SET_ASIDE: Final = ("set_aside_trees", "set_aside_paused_steps", "set_aside_versions")

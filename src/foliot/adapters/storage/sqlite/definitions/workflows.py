@@ -1,11 +1,9 @@
 """Stores, reads and deletes workflows. Versions are added and never changed."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
 
 from foliot.adapters.storage.shared.documents import encode, encode_names
 from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
-from foliot.adapters.storage.shared.rows import job_of, read_rows
 from foliot.adapters.storage.shared.tree_rows import (
     NamedJobs,
     as_stored_workflow,
@@ -21,8 +19,9 @@ from foliot.adapters.storage.sqlite.definitions.jobs import delete_jobs, job_row
 from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules, named_schedules, put_schedules
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
 from foliot.domain.events import EventKind
+from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.domain.job.job import inherited, watched_by
+from foliot.domain.job.job import watched_by
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Behind, Deployment, WorkflowVersion
 
@@ -31,7 +30,9 @@ class WorkflowDefinitions(Part):
     async def put_workflows(
         self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None
     ) -> dict[str, WorkflowVersion]:
-        return await self._writer.submit("put_workflows", lambda tx: _put(tx, self._project, workflows, tx.now(at)))
+        return await self._writer.submit(
+            "put_workflows", lambda tx: put_workflows(tx, self._project, workflows, tx.now(at))
+        )
 
     async def deploy(self, deployment: Deployment, *, at: Instant | None = None) -> dict[str, WorkflowVersion]:
         return await self._writer.submit("deploy", lambda tx: _deploy(tx, self._project, deployment, tx.now(at)))
@@ -59,11 +60,6 @@ class WorkflowDefinitions(Part):
 
         return await self._reader.read(query)
 
-    async def delete_workflows(self, workflow_ids: Collection[str], *, at: Instant | None = None) -> list[str]:
-        return await self._writer.submit(
-            "delete_workflows", lambda tx: _delete(tx, self._project, workflow_ids, tx.now(at))
-        )
-
     async def jobs_behind(self, workflow_id: str) -> Behind:
         def query(session: Session) -> Behind:
             rows = session.rows(SQL["living_versions"], (self._project, encode_names([workflow_id])))
@@ -80,7 +76,7 @@ class WorkflowDefinitions(Part):
         return set(await self._reader.read(lambda session: session.column(SQL["paused_steps"], values)))
 
 
-def _put(
+def put_workflows(
     tx: Transaction, project: str, workflows: Mapping[str, WorkflowSpec], now: Instant
 ) -> dict[str, WorkflowVersion]:
     known = newest_of(_newest_rows(tx, project, workflows))
@@ -98,19 +94,19 @@ def _put(
 
 
 def _deploy(tx: Transaction, project: str, deployment: Deployment, now: Instant) -> dict[str, WorkflowVersion]:
-    versions = _put(tx, project, deployment.workflows, now)
+    versions = put_workflows(tx, project, deployment.workflows, now)
     behind = jobs_behind(versions.values())
-    # An unreadable job has nothing to inherit.
-    known, _ = read_rows(partial(job_of, project), job_rows(tx, project, behind))
-    former = {job.id: job.spec for job in known}
-    put_jobs(tx, project, [(name, inherited(spec, former.get(name))) for name, spec in behind.items()], now)
+    put_jobs(tx, project, list(behind.items()), now)
     watch_jobs(tx, project, watched_by(behind))
     put_schedules(tx, project, deployment.schedules, now)
     delete_schedules(tx, named_schedules(tx, project, deployment.gone).schedules, now)
     return versions
 
 
-def _delete(tx: Transaction, project: str, workflow_ids: Collection[str], now: Instant) -> list[str]:
+def delete_workflows(
+    tx: Transaction, project: str, workflow_ids: Collection[str], now: Instant
+) -> tuple[list[str], Collection[JobId]]:
+    """Delete workflows with the jobs behind them. Returns the ids of both that existed."""
     names = encode_names(workflow_ids)
     versions = tx.rows(SQL["living_versions"], (project, names))
     gone = delete_jobs(tx, project, sorted(_behind(tx, project, versions).jobs), now)
@@ -118,7 +114,7 @@ def _delete(tx: Transaction, project: str, workflow_ids: Collection[str], now: I
     tx.run(SQL["delete_versions"], (now, project, names))
     newest = {workflow_id: version for workflow_id, version, *_ in versions}
     tx.note(now, EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
-    return [workflow_id for workflow_id in dict.fromkeys(workflow_ids) if workflow_id in newest]
+    return [workflow_id for workflow_id in dict.fromkeys(workflow_ids) if workflow_id in newest], gone.keys()
 
 
 def _behind(session: Session, project: str, versions: Sequence[Row]) -> Behind:

@@ -8,14 +8,14 @@ DO UPDATE SET
 SELECT value FROM meta WHERE key = 'revision_floor'
 
 -- name: get_jobs
-SELECT id, spec, revision, created_at, updated_at FROM jobs
+SELECT id, spec, revision, created_at, updated_at, leads FROM jobs
 WHERE project = ? AND id IN (SELECT value FROM json_each(?))
 
 -- name: get_job
-SELECT id, spec, revision, created_at, updated_at FROM jobs WHERE project = ? AND id = ?
+SELECT id, spec, revision, created_at, updated_at, leads FROM jobs WHERE project = ? AND id = ?
 
 -- name: page_jobs
-SELECT id, spec, revision, created_at, updated_at FROM jobs WHERE project = ? AND id > ? ORDER BY id LIMIT ?
+SELECT id, spec, revision, created_at, updated_at, leads FROM jobs WHERE project = ? AND id > ? ORDER BY id LIMIT ?
 
 -- name: delete_jobs
 DELETE FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?)) RETURNING id, revision
@@ -144,6 +144,15 @@ UPDATE endings SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
 
 -- name: rename_versions
 UPDATE workflows SET id = ?2 WHERE project = ?3 AND id = ?1
+
+-- name: rename_leads
+UPDATE jobs SET leads = ?2 WHERE project = ?3 AND leads = ?1
+
+-- name: rename_children
+UPDATE dependencies SET child_id = ?2 WHERE project = ?3 AND child_id = ?1
+
+-- name: rename_parents
+UPDATE dependencies SET parent_id = ?2 WHERE project = ?3 AND parent_id = ?1
 
 -- name: rename_paused_steps
 UPDATE paused_steps SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
@@ -291,3 +300,26 @@ DELETE FROM paused_steps WHERE project = ? AND workflow_id = ? AND step = ?
 
 -- name: paused_steps
 SELECT step FROM paused_steps WHERE project = ? AND workflow_id = ?
+
+-- name: dependencies
+SELECT child_id, parent_id, condition FROM dependencies WHERE project = ?
+
+-- name: add_dependencies
+INSERT INTO dependencies (project, child_id, parent_id, condition) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+
+-- name: remove_dependencies
+DELETE FROM dependencies WHERE project = ? AND child_id = ? AND parent_id = ?
+
+-- name: remove_dependencies_of_jobs
+DELETE FROM dependencies
+WHERE project = ?1 AND (
+    child_id IN (SELECT value FROM json_each(?2)) OR parent_id IN (SELECT value FROM json_each(?2)))
+
+-- name: scheduled_jobs
+-- Jobs with a schedule that will fire, also if it is paused now.
+SELECT DISTINCT job_id FROM schedules
+WHERE project = ? AND job_id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL AND enabled
+    AND next_run_at IS NOT NULL
+
+-- name: set_leads
+UPDATE jobs SET leads = ? WHERE project = ? AND id = ?

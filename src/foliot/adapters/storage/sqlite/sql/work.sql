@@ -6,7 +6,7 @@ ON CONFLICT (id) DO UPDATE SET
     seen_at = excluded.seen_at, boot_id = excluded.boot_id, deadline = excluded.deadline
 
 -- name: renew
-UPDATE workers SET seen_at = ?, deadline = ? WHERE id = ? AND boot_id = ? AND deadline > ?
+UPDATE workers SET seen_at = ?, deadline = ?, is_draining = ? WHERE id = ? AND boot_id = ? AND deadline > ?
 
 -- name: leases_of_worker
 SELECT token, run_id, worker_id, attempt, started_at, cancel_at, is_bare FROM leases WHERE worker_id = ? ORDER BY token

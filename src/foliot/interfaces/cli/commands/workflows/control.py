@@ -20,16 +20,21 @@ _LONGEST_NAME: Final = 200
 @click.argument("execution", shell_complete=complete_ids("run"))
 @click.argument("steps", nargs=-1)
 @storage_options
+@click.option("--same-version", is_flag=True, help="Use the version of EXECUTION instead of the newest.")
 @json_option("one object")
-def rerun(execution: str, steps: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> None:
+def rerun(
+    execution: str, steps: tuple[str, ...], storage: str | None, config: Path | None, same_version: bool, as_json: bool
+) -> None:
     """Start a new execution that keeps the results of EXECUTION, and print its id.
 
-    STEPS and the steps after them run again; without STEPS, the failed steps and those after them.
+    STEPS and the steps after them run again; without STEPS, the failed steps and those after them. The new execution
+    uses the newest version of the workflow.
     """
 
     async def start_again(services: Services) -> dict[str, str]:
         run = await services.workflows.find_execution(execution)
-        return {"run_id": await services.workflows.rerun(run.id, *steps), "rerun_of": run.id}
+        again = await services.workflows.rerun(run.id, *steps, same_version=same_version)
+        return {"run_id": again, "rerun_of": run.id}
 
     done = with_services(storage, config, start_again)
     print_result(done["run_id"], done, as_json=as_json)

@@ -18,6 +18,7 @@ CREATE TABLE counters (
 
 INSERT INTO counters (name, value) VALUES ('token', 0);
 
+-- leads: the workflow that the schedules of the job start in its place, see dependencies.
 CREATE TABLE jobs (
     project TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -25,6 +26,7 @@ CREATE TABLE jobs (
     revision INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
+    leads TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (project, id)
 ) STRICT;
 
@@ -187,7 +189,8 @@ CREATE TABLE workers (
     registered_at INTEGER NOT NULL,
     seen_at INTEGER NOT NULL,
     boot_id TEXT NOT NULL,
-    deadline INTEGER NOT NULL
+    deadline INTEGER NOT NULL,
+    is_draining INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID, STRICT;
 
 CREATE TABLE limits (
@@ -254,6 +257,17 @@ CREATE TABLE leader (
     boot_id TEXT NOT NULL,
     deadline INTEGER NOT NULL
 ) WITHOUT ROWID, STRICT;
+
+-- A job that waits for another one. An edge has one row for each result of the parent after which the child starts.
+CREATE TABLE dependencies (
+    project TEXT NOT NULL,
+    child_id TEXT NOT NULL,
+    parent_id TEXT NOT NULL,
+    condition TEXT NOT NULL CHECK (condition IN ('success', 'failure', 'skipped', 'complete')),
+    PRIMARY KEY (project, child_id, parent_id, condition)
+) WITHOUT ROWID, STRICT;
+
+CREATE INDEX dependencies_by_parent ON dependencies (project, parent_id);
 
 CREATE TABLE workflows (
     project TEXT NOT NULL,
