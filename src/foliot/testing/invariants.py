@@ -107,7 +107,7 @@ async def read_passages(storage: Storage) -> AsyncIterator[Passage]:
 
 def check_book(book: Book) -> Iterator[str]:
     schedule = book.ledger.schedule
-    timetable = Timetable(schedule.id, book.ledger.revisions, book.ledger.pauses)
+    timetable = Timetable(schedule.id, book.ledger.revisions, book.ledger.pauses, book.ledger.boots)
     yield from check_rows(book)
     kept = [tick for tick in book.ticks if tick.until > book.begins_at]
     for finding in audit(

@@ -87,6 +87,10 @@ class TestAbsence(contracts.AbsenceContract):
     pass
 
 
+class TestBoots(contracts.BootContract):
+    pass
+
+
 class TestCancels(contracts.CancelContract):
     pass
 

@@ -111,6 +111,10 @@ class TestAbsence(suites.AbsenceContract):
     pass
 
 
+class TestBoots(suites.BootContract):
+    pass
+
+
 class TestCancels(suites.CancelContract):
     pass
 

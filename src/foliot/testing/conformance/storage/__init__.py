@@ -15,6 +15,7 @@ suites. pytest-asyncio is in its mode `auto` (docs/howto/write-an-adapter.md):
 
 from foliot.testing.conformance.storage.absence import AbsenceContract
 from foliot.testing.conformance.storage.answers import AnswerContract
+from foliot.testing.conformance.storage.boots import BootContract
 from foliot.testing.conformance.storage.cancels import CancelContract
 from foliot.testing.conformance.storage.claims import ClaimContract
 from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
@@ -56,6 +57,7 @@ from foliot.testing.conformance.storage.workflows import WorkflowContract
 __all__ = [
     "AbsenceContract",
     "AnswerContract",
+    "BootContract",
     "CancelContract",
     "ClaimContract",
     "ConcurrencyContract",
