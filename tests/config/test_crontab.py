@@ -145,7 +145,6 @@ def test_the_report_names_what_is_different() -> None:
         "3: CRON_TZ becomes the timezone of the jobs below it, as in cronie",
         "4: cron does not let a crontab set LOGNAME: it is the name of the account",
         "5: RANDOM_DELAY is left out",
-        "6: @reboot starts nothing by itself",
         "7: random values (~) become hashed values (H)",
     ]
 

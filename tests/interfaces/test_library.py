@@ -213,7 +213,7 @@ async def test_schedules_fire_by_time_only(app: Foliot) -> None:
         await engine.advance(timedelta(days=400))
         ticks, runs = await app.schedules.ticks("by-hand"), await app.runs.page()
 
-    assert set(ScheduleType) == {"once", "interval", "cron", "manual"}
+    assert set(ScheduleType) == {"once", "interval", "cron", "manual", "reboot"}
     assert (ticks, runs) == ([], [])
 
 

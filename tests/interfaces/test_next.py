@@ -57,11 +57,12 @@ def test_invalid_options_of_next_exit_with_2(call: Call, wrong: list[str]) -> No
     assert err.startswith("error: ")
 
 
-def test_a_manual_expression_never_fires(call: Call) -> None:
-    code, out, _ = call("next", "@triggered")
-
-    assert code == 0
-    assert out.splitlines()[-1] == "  never"
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [("@triggered", "manual"), ("@manual", "manual"), ("@reboot", "once after each boot of the host")],
+)
+def test_an_expression_without_planned_times_is_described_only(call: Call, expression: str, words: str) -> None:
+    assert call("next", expression) == (0, f"{words}\n", "")
 
 
 def test_a_doubtful_expression_prints_a_warning_on_standard_error(call: Call) -> None:

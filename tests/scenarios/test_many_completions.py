@@ -88,7 +88,8 @@ async def test_no_result_is_lost_when_a_thousand_steps_end_together(storages: li
 
 async def _open(storage: Storage, names: list[str]) -> RunId:
     """Open an execution whose last step waits for all others, which are ready."""
-    last = Step(name="last", definition=_NOTHING, after=tuple(Edge(parent=name, when=_COMPLETE) for name in names))
+    edges = tuple(Edge(parent=name, when=_COMPLETE) for name in names)
+    last = Step(name="last", definition=_NOTHING, after=edges, recovers=True)
     spec = WorkflowSpec(steps=(*(Step(name=name, definition=_NOTHING) for name in names), last))
     await storage.definitions.put_workflows({FLOW: spec})
     jobs = {job.id: job for job in await storage.definitions.put_jobs(list(jobs_of(FLOW, 1, spec).items()))}

@@ -136,7 +136,7 @@ def oracle_of(schedule_id: str) -> Oracle:
                 epochs = [epoch for epoch in range(max(first, anchor), last + 1) if (epoch - anchor) % step == 0]
             case ScheduleType.ONCE:
                 epochs = [int(spec.expr) // SECOND] if first <= int(spec.expr) // SECOND <= last else []
-            case ScheduleType.MANUAL:
+            case ScheduleType.MANUAL | ScheduleType.REBOOT:
                 epochs = []
         return iter([Instant(epoch * SECOND) for epoch in epochs])
 

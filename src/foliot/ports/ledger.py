@@ -41,12 +41,23 @@ class Ledger(Protocol):
         """
         ...
 
+    async def due_after_boot(
+        self, boot_id: str, booted_at: Instant, limit: int, *, at: Instant | None = None
+    ) -> DueBatch:
+        """Return up to `limit` schedules with the rule `@reboot` that were created before this boot and have no
+        recorded decision about it. Takes no lock and changes nothing.
+
+        The boot of the process that creates such a schedule, or edits one into it, counts as decided.
+        """
+        ...
+
     async def commit_firings(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
         """Save ticks, runs and the advanced watermark of each firing in one transaction. Return the saved uids.
 
         A firing whose schedule has another version by now changes nothing. Runs are created as by `Orders.create`;
         each holds its schedule's overlap key until it is terminal. With `cancels_running` every earlier run of the
-        schedule that is not terminal is cancelled, started or not.
+        schedule that is not terminal is cancelled, started or not. With `boot` the decision about that boot is
+        recorded.
         """
         ...
 

@@ -110,6 +110,8 @@ class ScheduleLedger(NamedTuple):
     revisions: Sequence[Revision]
     pauses: Sequence[Pause]
     planned: Sequence[PlannedTick]
+    boots: Sequence[Instant] = ()
+    """The planned moments of its ticks for boots, in order."""
 
 
 class LogSummary(NamedTuple):
@@ -378,7 +380,7 @@ class Queries(Protocol):
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
     ) -> list[ScheduleLedger]:
-        """Return schedules by uid, deleted ones included, with revisions, pauses and planned ticks."""
+        """Return schedules by uid, deleted ones included, with revisions, pauses, planned ticks and boots."""
         ...
 
     # -- logs and events

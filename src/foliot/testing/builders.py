@@ -95,6 +95,10 @@ def once(at: Instant, **fields: Any) -> ScheduleSpec:
     return ScheduleSpec(**{"type": ScheduleType.ONCE, "expr": str(at), "job_id": REPORT, **fields})
 
 
+def reboot(**fields: Any) -> ScheduleSpec:
+    return ScheduleSpec(**{"type": ScheduleType.REBOOT, "expr": "@reboot", "job_id": REPORT, **fields})
+
+
 def manual(**fields: Any) -> ScheduleSpec:
     return ScheduleSpec(**{"type": ScheduleType.MANUAL, "job_id": REPORT, **fields})
 

@@ -111,7 +111,7 @@ async def read_histories(storage: Storage) -> AsyncIterator[RunHistory]:
 
 def check_ledger(book: LedgerRows) -> Iterator[str]:
     schedule = book.ledger.schedule
-    timetable = Timetable(schedule.id, book.ledger.revisions, book.ledger.pauses)
+    timetable = Timetable(schedule.id, book.ledger.revisions, book.ledger.pauses, book.ledger.boots)
     yield from check_rows(book)
     kept = [tick for tick in book.ticks if tick.until > book.begins_at]
     for finding in audit(

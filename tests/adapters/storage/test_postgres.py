@@ -87,6 +87,10 @@ class TestMissingIds(contracts.MissingIdContract):
     pass
 
 
+class TestBoots(contracts.BootContract):
+    pass
+
+
 class TestCancels(contracts.CancelContract):
     pass
 

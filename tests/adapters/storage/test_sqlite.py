@@ -123,6 +123,10 @@ class TestMissingIds(suites.MissingIdContract):
     pass
 
 
+class TestBoots(suites.BootContract):
+    pass
+
+
 class TestCancels(suites.CancelContract):
     pass
 

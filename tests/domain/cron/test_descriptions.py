@@ -75,9 +75,9 @@ def test_an_expression_in_words(expression: str, words: str) -> None:
     [
         ("@every 90s", "every 1 minute 30 seconds of elapsed time"),
         ("@every 2d", "every 2 days of elapsed time"),
-        ("@manual", "only when triggered"),
-        ("@triggered", "only when triggered"),
-        ("@reboot", "at a reboot, when triggered"),
+        ("@manual", "manual"),
+        ("@triggered", "manual"),
+        ("@reboot", "once after each boot of the host"),
     ],
 )
 def test_descriptions_of_intervals_and_manual_expressions_name_no_zone(expression: str, words: str) -> None:

@@ -55,7 +55,7 @@ def oracle(spec: ScheduleSpec, after: Instant, until: Instant) -> Iterator[Insta
         case ScheduleType.INTERVAL:
             step, anchor = int(spec.expr), (spec.anchor or 0) // SECOND
             yield from (Instant(epoch * SECOND) for epoch in range(first, last + 1) if (epoch - anchor) % step == 0)
-        case ScheduleType.ONCE | ScheduleType.MANUAL:
+        case ScheduleType.ONCE | ScheduleType.MANUAL | ScheduleType.REBOOT:
             raise AssertionError(f"no plan of these tests has a schedule of type {spec.type}")
 
 

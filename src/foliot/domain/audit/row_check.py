@@ -12,7 +12,7 @@ from foliot.domain.audit.finding import Fault, Finding
 from foliot.domain.audit.input import AuditInput
 from foliot.domain.audit.tick_check import is_planned
 from foliot.domain.instant import Instant
-from foliot.domain.schedule.schedule import Catchup, Overlap, ScheduleSpec, moment_to_fire
+from foliot.domain.schedule.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType, moment_to_fire
 from foliot.domain.schedule.tick import REASONS, TickOutcome, TickReason, TickRecord, tick_key
 from foliot.domain.schedule.timetable import Timetable
 
@@ -93,6 +93,8 @@ def _is_possible(given: AuditInput, tick: TickRecord, spec: ScheduleSpec) -> boo
     if tick.reason not in REASONS[tick.outcome] or (tick.count > 1 and not _is_counted(tick)):
         return False
     match tick.reason:
+        case TickReason.ON_TIME | TickReason.BOOT:
+            return (tick.reason is TickReason.BOOT) is (spec.type is ScheduleType.REBOOT)
         case TickReason.CAUGHT_UP:
             return tick.outcome is TickOutcome.RAN or spec.catchup is Catchup.ONCE
         case TickReason.OVERLAP:

@@ -31,9 +31,9 @@ class Cron(ABC):
     _hash: int
     """Cached, because expressions are keys of caches that are read for each due schedule."""
     is_manual: bool = False
-    """Whether it never fires by itself: `@triggered`, `@manual` and `@reboot`."""
+    """Whether it has no planned times: `@triggered`, `@manual` and `@reboot`."""
     is_reboot: bool = False
-    """Whether it is `@reboot`, for callers that start such jobs when the machine starts."""
+    """Whether it is `@reboot`: a schedule with it fires once after each boot of the host."""
 
     def __init__(self, expression: str, zone: Zone, warnings: tuple[str, ...] = ()) -> None:
         self.expression = expression
@@ -125,7 +125,7 @@ class Manual(Cron):
         return 0
 
     def describe(self) -> str:
-        return "only when triggered"
+        return "manual"
 
 
 class Reboot(Manual):
@@ -134,7 +134,7 @@ class Reboot(Manual):
     is_reboot = True
 
     def describe(self) -> str:
-        return "at a reboot, when triggered"
+        return "once after each boot of the host"
 
 
 def _check_limit(limit: object) -> None:

@@ -62,9 +62,6 @@ class _Reader:
                 raise InvalidInput("the command is empty", hint="Write a command before the first percent sign.")
         except InvalidInput as error:
             return Rejected(place, line, error.message, error.hint)
-        if timed.expression == "@reboot":
-            hint = "Let the machine's start trigger it: foliot trigger JOB, for example from a systemd unit."
-            self._warn(place, "@reboot starts nothing by itself", hint)
         if timed.is_random:
             hint = "The value is computed from the id of the job, and does not change when the server starts."
             self._warn(place, "random values (~) become hashed values (H)", hint)

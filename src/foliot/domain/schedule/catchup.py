@@ -23,7 +23,7 @@ from typing import Final
 from foliot.domain.instant import Instant, later
 from foliot.domain.schedule.firing import DueSchedule, Firing, RoundContext
 from foliot.domain.schedule.overlap import FiringBuilder
-from foliot.domain.schedule.schedule import Catchup, Revision, ScheduleSpec, moment_to_fire
+from foliot.domain.schedule.schedule import Catchup, Revision, ScheduleSpec, ScheduleType, moment_to_fire
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason
 from foliot.domain.schedule.timetable import Stretch, Timetable
 
@@ -44,7 +44,7 @@ class CatchupWalk:
     def __init__(self, due: DueSchedule, context: RoundContext) -> None:
         self._due = due
         self._now, self._settings = context.now, context.settings
-        self._timetable = Timetable(due.id, due.revisions, due.pauses)
+        self._timetable = Timetable(due.id, due.revisions, due.pauses, () if due.boot is None else (due.boot,))
         self._offers_left = self._settings.max_catchup_per_tick
         self._reference = min(due.behind_since or self._now, self._now)
         self._builder = FiringBuilder(due, context)
@@ -75,7 +75,7 @@ class CatchupWalk:
             return self._decide_late(moment, fire_at, revision, newest)
         # Only `spread` delays a tick by more than its jitter.
         is_spread = fire_at - moment > revision.spec.jitter
-        reason = TickReason.CAUGHT_UP if is_spread else self._reason(fire_at)
+        reason = TickReason.CAUGHT_UP if is_spread else self._reason(fire_at, revision.spec)
         return self._builder.offer(moment, fire_at, revision, reason)
 
     def _will_offer_planned(self, tick: PlannedTick) -> bool:
@@ -193,7 +193,7 @@ class CatchupWalk:
             return True
         if self._is_late(fire_at):
             return self._decide_late(moment, fire_at, revision, newest)
-        return self._builder.offer(moment, fire_at, revision, self._reason(fire_at))
+        return self._builder.offer(moment, fire_at, revision, self._reason(fire_at, revision.spec))
 
     def _decide_late(self, moment: Instant, fire_at: Instant, revision: Revision, newest: Instant | None) -> bool:
         """Decide about one late tick. `newest` is the moment that it may coalesce into."""
@@ -219,8 +219,10 @@ class CatchupWalk:
     def _is_too_old(self, fire_at: Instant, spec: ScheduleSpec) -> bool:
         return spec.catchup_max_age is not None and self._reference - fire_at > spec.catchup_max_age
 
-    def _reason(self, fire_at: Instant) -> TickReason:
+    def _reason(self, fire_at: Instant, spec: ScheduleSpec) -> TickReason:
         """Return why a tick runs that is not late. A tick delayed by a backlog runs, but is not on time."""
+        if spec.type is ScheduleType.REBOOT:
+            return TickReason.BOOT
         return TickReason.CAUGHT_UP if self._now - fire_at > self._settings.tolerance else TickReason.ON_TIME
 
     # -- the end of the pass

@@ -9,7 +9,7 @@ from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import MINUTE, SECOND, Instant, Millis
 from foliot.domain.job.job import Job
 from foliot.domain.run.run import NewRun, Tick
-from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec, ScheduleType
+from foliot.domain.schedule.schedule import UNPLANNED, Pause, Revision, ScheduleSpec, ScheduleType
 from foliot.domain.schedule.tick import PlannedTick, TickRecord
 
 
@@ -28,6 +28,13 @@ class SchedulerSettings(Struct, frozen=True, kw_only=True):
         return max(self.grace, Millis(2 * self.tick))
 
 
+class Boot(NamedTuple):
+    """A boot of a host, and the planned moment of the tick for it. None: the schedule has no tick for it."""
+
+    id: str
+    at: Instant | None
+
+
 class DueSchedule(NamedTuple):
     """A schedule that is due, with everything the decision depends on."""
 
@@ -41,6 +48,8 @@ class DueSchedule(NamedTuple):
     pauses: tuple[Pause, ...] = ()
     planned: tuple[PlannedTick, ...] = ()
     behind_since: Instant | None = None
+    boot: Instant | None = None
+    """The planned moment of a boot, if it is about to be decided."""
 
 
 class Firing(Struct, gc=False):
@@ -60,10 +69,12 @@ class Firing(Struct, gc=False):
     next_run_at: Instant | None = None
     wake_at: Instant | None = None
     last_scheduled_at: Instant | None = None
+    boot: Boot | None = None
+    """The boot that this firing decides about."""
 
     def is_exhausted(self, kind: ScheduleType) -> bool:
         """Return whether the schedule will never fire again. It stays stored, disabled, until retention removes it."""
-        return self.next_run_at is None and not self.planned and kind is not ScheduleType.MANUAL
+        return self.next_run_at is None and not self.planned and kind not in UNPLANNED
 
 
 class Launch(NamedTuple):

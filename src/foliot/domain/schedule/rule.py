@@ -1,9 +1,11 @@
-"""The four kinds of rules that plan the moments of a schedule, with one interface.
+"""The kinds of rules that plan the moments of a schedule, with one interface.
 
 Planned moments are whole seconds. All results are exact. The cost of `count` grows with the days it spans, not with the
 number of moments.
 """
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -34,7 +36,7 @@ class Rule(Protocol):
 
 
 class Never:
-    """No moments: the schedule is only triggered manually."""
+    """No moments: the schedule is triggered manually, or fires after a boot."""
 
     def next(self, after: Instant) -> Instant | None:
         return None
@@ -47,6 +49,28 @@ class Never:
 
     def between(self, first: Instant, last: Instant, limit: int) -> list[Instant]:
         return []
+
+
+class Listed:
+    """The moments of a list, in order: the boots of a host."""
+
+    def __init__(self, moments: Sequence[Instant]) -> None:
+        self._moments = moments
+
+    def next(self, after: Instant) -> Instant | None:
+        index = bisect_right(self._moments, after)
+        return self._moments[index] if index < len(self._moments) else None
+
+    def previous(self, before: Instant) -> Instant | None:
+        index = bisect_left(self._moments, before)
+        return self._moments[index - 1] if index else None
+
+    def count(self, first: Instant, last: Instant) -> int:
+        return max(0, bisect_right(self._moments, last) - bisect_left(self._moments, first))
+
+    def between(self, first: Instant, last: Instant, limit: int) -> list[Instant]:
+        begin = bisect_left(self._moments, first)
+        return list(self._moments[begin : min(begin + limit, bisect_right(self._moments, last))])
 
 
 class Once:

@@ -40,6 +40,12 @@ class ScheduleType(StrEnum):
     INTERVAL = "interval"
     CRON = "cron"
     MANUAL = "manual"
+    REBOOT = "reboot"
+    """Once after each boot of a host that runs a scheduler."""
+
+
+UNPLANNED: Final = frozenset({ScheduleType.MANUAL, ScheduleType.REBOOT})
+"""Types of schedules without planned times. They never expire."""
 
 
 class Overlap(StrEnum):
@@ -148,7 +154,7 @@ def rule_of(spec: ScheduleSpec, schedule_id: ScheduleId) -> Rule:
             return Every(interval_of(spec), spec.anchor or Instant(0))
         case ScheduleType.ONCE:
             return Once(Instant(int(spec.expr)))
-        case ScheduleType.MANUAL:
+        case ScheduleType.MANUAL | ScheduleType.REBOOT:
             return NEVER
 
 
@@ -198,10 +204,13 @@ def moment_to_fire(spec: ScheduleSpec, schedule_id: ScheduleId, moment: Instant,
 
 
 def canonical(spec: ScheduleSpec, schedule_id: ScheduleId) -> ScheduleSpec:
-    """Return a cron specification with its actual type: `@every 90s` is an interval, `@triggered` is manual."""
+    """Return a cron specification with its actual type: `@every 90s` is an interval, `@triggered` is manual,
+    `@reboot` has a type of its own."""
     if spec.type is not ScheduleType.CRON:
         return spec
     rule = compiled(spec, schedule_id)
+    if rule.is_reboot:
+        return replace(spec, type=ScheduleType.REBOOT)
     if rule.is_manual:
         return replace(spec, type=ScheduleType.MANUAL)
     if isinstance(rule, Interval):
@@ -300,7 +309,7 @@ def check_times(spec: ScheduleSpec) -> None:
             _check_integer(spec.expr, 1, MAX_INTERVAL // SECOND, "every")
         case ScheduleType.ONCE:
             _check_integer(spec.expr, 0, LATEST, "at")
-        case ScheduleType.CRON | ScheduleType.MANUAL:
+        case ScheduleType.CRON | ScheduleType.MANUAL | ScheduleType.REBOOT:
             pass
     for name, moment in (("start_at", spec.start_at), ("end_at", spec.end_at), ("anchor", spec.anchor)):
         if moment is not None and not EARLIEST <= moment <= LATEST:
@@ -333,7 +342,7 @@ def _check_window(spec: ScheduleSpec, now: Instant) -> None:
 
 
 def _check_fires(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
-    if spec.type is ScheduleType.MANUAL:
+    if spec.type in UNPLANNED:
         return
     stored = anchored(spec, now)
     first = first_fire(stored, schedule_id, now)

@@ -1,7 +1,7 @@
 """A tick: one planned moment of one schedule, and the one outcome it ends in.
 
     outcome     reasons                              meaning
-    ran         on_time, caught_up                   a run was created for it
+    ran         on_time, caught_up, boot             a run was created for it
     skipped     overlap, paused, disabled,           it was due and deliberately not run
                 breaker, calendar
     missed      down, too_old                        no scheduler was running, and the catch-up policy dropped it
@@ -34,6 +34,7 @@ class TickOutcome(StrEnum):
 class TickReason(StrEnum):
     ON_TIME = "on_time"
     CAUGHT_UP = "caught_up"
+    BOOT = "boot"
     OVERLAP = "overlap"
     PAUSED = "paused"
     DISABLED = "disabled"
@@ -47,7 +48,7 @@ class TickReason(StrEnum):
 
 
 REASONS: Final[Mapping[TickOutcome, frozenset[TickReason]]] = {
-    TickOutcome.RAN: frozenset({TickReason.ON_TIME, TickReason.CAUGHT_UP}),
+    TickOutcome.RAN: frozenset({TickReason.ON_TIME, TickReason.CAUGHT_UP, TickReason.BOOT}),
     TickOutcome.SKIPPED: frozenset(
         {
             TickReason.OVERLAP,

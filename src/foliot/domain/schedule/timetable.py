@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import LATEST, Instant
-from foliot.domain.schedule.rule import Rule
-from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec, rule_of
+from foliot.domain.schedule.rule import Listed, Rule
+from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec, ScheduleType, rule_of
 
 
 class Stretch(NamedTuple):
@@ -37,6 +37,8 @@ class Timetable(NamedTuple):
     schedule_id: ScheduleId
     revisions: Sequence[Revision]
     pauses: Sequence[Pause] = ()
+    boots: Sequence[Instant] = ()
+    """The moments for `@reboot`, in order: boots of hosts. They are known only afterwards."""
 
     def stretches(self, after: Instant, until: Instant) -> Iterator[Stretch]:
         """Yield the time after `after`, up to and including `until`, cut where the revision or a pause changes.
@@ -56,7 +58,8 @@ class Timetable(NamedTuple):
             first = max(after, revision.opened_at, (spec.start_at or 0) - 1) + 1
             last = min(until + spec.early, next_opened_at, spec.end_at or LATEST)
             if first <= last:
-                rule = rule_of(spec, self.schedule_id)
+                is_reboot = spec.type is ScheduleType.REBOOT
+                rule = Listed(self.boots) if is_reboot else rule_of(spec, self.schedule_id)
                 yield Stretch(rule, revision, Instant(first), Instant(last), is_paused=False)
 
     def next(self, after: Instant) -> Instant | None:

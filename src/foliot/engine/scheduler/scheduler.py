@@ -7,12 +7,13 @@ compare-and-set on the version of every schedule. The second one to save changes
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
 from foliot.domain.ids import IdSource, ScheduleUid
 from foliot.domain.instant import MINUTE, Instant, Millis, later, to_iso
+from foliot.domain.schedule.boot import fire_after_boot
 from foliot.domain.schedule.fast_path import FastPath
 from foliot.domain.schedule.firing import DueSchedule, Firing, Launcher, RoundContext, SchedulerSettings
 from foliot.domain.schedule.tick import TickOutcome, TickRecord
@@ -47,12 +48,18 @@ class Scheduler:
         self._unreadable: dict[ScheduleUid, str] = {}
         """The due schedules that cannot be read, with their errors. They stay unchanged: a process of a newer version
         may be able to read them."""
+        self._decided_boot: str | None = None
+        """The boot of this host after which every schedule with the rule `@reboot` was decided."""
+        self._undecidable: set[ScheduleUid] = set()
+        """Schedules with the rule `@reboot` whose decision failed. The next process tries again."""
 
     @property
     def wake(self) -> asyncio.Event:
         return self._storage.signal(Topic.SCHEDULES)
 
     async def round(self) -> Millis | None:
+        if self._decided_boot != self._clock.boot_id:
+            await self._fire_after_boot()
         started = self._clock.elapsed()
         wanted = BATCH + len(self._unreadable)
         due = await self._storage.ledger.due(wanted)
@@ -72,17 +79,39 @@ class Scheduler:
         """Skip unreadable schedules in the next rounds until they are repaired. Each error is logged once, since it may
         persist for days."""
         before, self._unreadable = self._unreadable, {one.uid: one.error.message for one in unreadable}
-        for one in unreadable:
-            if before.get(one.uid) != one.error.message:
-                log.error("schedule_unreadable", extra={"schedule": one.id, "error": one.error.message})
+        _report_unreadable([one for one in unreadable if before.get(one.uid) != one.error.message])
+
+    async def _fire_after_boot(self) -> None:
+        """Fire the schedules with the rule `@reboot` that no scheduler on this host has fired since it booted."""
+        boot_id, booted_at = self._clock.boot_id, Instant(self._clock.now() - self._clock.elapsed())
+        due = await self._storage.ledger.due_after_boot(boot_id, booted_at, PART)
+        schedules = [one for one in due.schedules if one.uid not in self._undecidable]
+        if not schedules:
+            self._decided_boot = boot_id
+            _report_unreadable(due.unreadable)
+            return
+        context = self._context(due)
+        decided = [(one, firing) for one in schedules if (firing := self._decide_boot(one, boot_id, context))]
+        if decided:
+            await self._save([one for one, _ in decided], [firing for _, firing in decided])
+
+    def _decide_boot(self, schedule: DueSchedule, boot_id: str, context: RoundContext) -> Firing | None:
+        try:
+            return fire_after_boot(schedule, boot_id, context)
+        except Exception:
+            log.exception("schedule_decision_failed", extra={"schedule": schedule.id})
+            self._undecidable.add(schedule.uid)
+            return None
+
+    def _context(self, due: DueBatch) -> RoundContext:
+        return RoundContext(due.now, due.jobs, self._settings, self._launcher, self._ids.stream(due.now))
 
     async def _fire(self, due: DueBatch) -> int:
         """Decide about all due schedules and return how many decisions were saved.
 
         While one part is being saved, the next is decided: the database and this process work in parallel.
         """
-        context = RoundContext(due.now, due.jobs, self._settings, self._launcher, self._ids.stream(due.now))
-        fast_path = FastPath(context, due.schedules)
+        fast_path = FastPath(self._context(due), due.schedules)
         saving: list[asyncio.Task[int]] = []
         for start in range(0, len(due.schedules), PART):
             part = due.schedules[start : start + PART]
@@ -96,6 +125,11 @@ class Scheduler:
         if log.isEnabledFor(logging.INFO):
             _report(schedules, firings, len(saved))
         return len(saved)
+
+
+def _report_unreadable(unreadable: Iterable[Unreadable]) -> None:
+    for one in unreadable:
+        log.error("schedule_unreadable", extra={"schedule": one.id, "error": one.error.message})
 
 
 def _decide(schedule: DueSchedule, fast_path: FastPath, now: Instant) -> Firing:

@@ -154,12 +154,12 @@ async def _judge(storage: Storage, snapshot: _Snapshot, since: Instant) -> Ledge
 
 async def _account(storage: Storage, snapshot: _Snapshot, since: Instant) -> AuditInput:
     ledger, now = snapshot
-    schedule, deleted_at, revisions, pauses, planned = ledger
+    schedule, deleted_at, revisions, pauses, planned, boots = ledger
     after = Instant(max(since, (schedule.ledger_from or 0) - 1))
     if row := await _row_across(storage, schedule.uid, after):
         # A range is checked as a whole, so the part before `since` is included.
         after = Instant(row.scheduled_for - 1)
-    timetable = Timetable(schedule.id, revisions, pauses)
+    timetable = Timetable(schedule.id, revisions, pauses, boots)
     has_older = await _has_older(storage, ledger, since)
     return AuditInput(schedule, deleted_at, timetable, planned, after, now, has_older)
 

@@ -30,7 +30,8 @@ WHEN_A_JOB_IS_RENAMED = {"versions_that_name", "copies_that_name"}
 """Queries of definitions and open runs, all of which may name the job."""
 
 PIECES = {
-    *("schedule_columns", "claim_columns", "page_ids", "newest_first", "of_job", "of_schedule", "of_root"),
+    *("schedule_columns", "due_columns", "claim_columns"),
+    *("page_ids", "newest_first", "of_job", "of_schedule", "of_root"),
     *("success", "rare_status", "running", "cancelling", "scheduled", "queued"),
 }
 """Fragments of other queries."""

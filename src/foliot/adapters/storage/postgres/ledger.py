@@ -40,7 +40,7 @@ from foliot.adapters.storage.shared.ledger import (
     read_schedule_parts,
     read_specs,
 )
-from foliot.adapters.storage.shared.rows import job_of, pause_of, planned_of, read_rows, revision_of
+from foliot.adapters.storage.shared.rows import Row, job_of, pause_of, planned_of, read_rows, revision_of
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
@@ -70,7 +70,15 @@ class PostgresLedger:
 
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         now = await self._database.now(at)
-        found = await self._database.rows("due_schedules", now, limit)
+        return await self._batch(await self._database.rows("due_schedules", now, limit), now)
+
+    async def due_after_boot(
+        self, boot_id: str, booted_at: Instant, limit: int, *, at: Instant | None = None
+    ) -> DueBatch:
+        now = await self._database.now(at)
+        return await self._batch(await self._database.rows("due_after_boot", boot_id, booted_at, limit), now)
+
+    async def _batch(self, found: Sequence[Row], now: Instant) -> DueBatch:
         if not found:
             return DueBatch(now, [], {})
         rows, unreadable = read_due(found)
@@ -207,6 +215,9 @@ async def _save(
     planned = [(firing.uid, *tick) for firing in firings for tick in firing.planned]
     if planned:
         await transaction.run("add_planned", *columns(planned))
+    boots = [(firing.uid, *firing.boot) for firing in firings if firing.boot is not None]
+    if boots:
+        await transaction.run("add_boots", *columns(boots))
     transaction.note(EventKind.TICKS_SETTLED, settled(firings))
 
 

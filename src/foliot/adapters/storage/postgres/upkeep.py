@@ -182,7 +182,7 @@ async def _forget_runs(transaction: Transaction, run_ids: Sequence[str]) -> int:
 async def _forget_schedules(transaction: Transaction, uids: Sequence[str], cut: int, limit: int) -> int:
     gone = await transaction.column("forgettable_schedules", uids, cut, limit)
     if gone:
-        for query in ("forget_revisions", "forget_pauses", "forget_schedules"):
+        for query in ("forget_revisions", "forget_pauses", "forget_boots", "forget_schedules"):
             await transaction.run(query, gone)
     return len(gone)
 

@@ -72,6 +72,7 @@ class RecordReads:
         revisions = yield from self._of_schedules("revisions", uids)
         pauses = yield from self._of_schedules("pauses", uids)
         planned = yield from self._of_schedules("planned_ticks", uids)
+        boots = yield from self._of_schedules("boots", uids)
         return [
             ledger_of(
                 self._project,
@@ -80,6 +81,7 @@ class RecordReads:
                 revisions.get(row[0], ()),
                 pauses.get(row[0], ()),
                 planned.get(row[0], ()),
+                boots.get(row[0], ()),
             )
             for row in rows
         ]

@@ -186,15 +186,21 @@ def ledger_of(
     revisions: Iterable[Row],
     pauses: Iterable[Row],
     planned: Iterable[Row],
+    boots: Iterable[Row],
 ) -> ScheduleLedger:
-    """Decode the row of a schedule, and its revisions, pauses and planned ticks."""
+    """Decode the row of a schedule, and its revisions, pauses, planned ticks and boots."""
     try:
         schedule = schedule_of(project, row)
         read_revisions = [revision_of(one) for one in revisions]
         read_pauses, read_planned = [pause_of(one) for one in pauses], [planned_of(one) for one in planned]
+        read_boots = [Instant(read_row(BootRow, one, "boot", row[1]).at) for one in boots]
     except RowUnreadable as error:
         raise error.place_in(as_text(row[0]), as_text(row[1])) from error.__cause__
-    return ScheduleLedger(schedule, deleted_at, read_revisions, read_pauses, read_planned)
+    return ScheduleLedger(schedule, deleted_at, read_revisions, read_pauses, read_planned, read_boots)
+
+
+class BootRow(Struct, array_like=True, frozen=True, gc=False):
+    at: Moment
 
 
 class PauseRow(Struct, array_like=True, frozen=True, gc=False):

@@ -44,7 +44,20 @@ class SqliteLedger(Part):
     """Fills `ports.ledger.Ledger`."""
 
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
-        return await self._reader.read(lambda session: _due(session, self._project, limit, self._context.now(at)))
+        def query(session: Session) -> DueBatch:
+            now = self._context.now(at)
+            return _batch(session, self._project, session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit)), now)
+
+        return await self._reader.read(query)
+
+    async def due_after_boot(
+        self, boot_id: str, booted_at: Instant, limit: int, *, at: Instant | None = None
+    ) -> DueBatch:
+        def query(session: Session) -> DueBatch:
+            found = session.rows(SQL["due_after_boot"], (OVERLAP_PREFIX, boot_id, booted_at, limit))
+            return _batch(session, self._project, found, self._context.now(at))
+
+        return await self._reader.read(query)
 
     async def commit_firings(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
         return await self._writer.submit(
@@ -62,9 +75,8 @@ class SqliteLedger(Part):
 # -- due
 
 
-def _due(session: Session, project: str, limit: int, now: Instant) -> DueBatch:
-    """Read due schedules. Most need one row; pauses, planned ticks and older revisions are read only for a few."""
-    found = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit))
+def _batch(session: Session, project: str, found: Sequence[Row], now: Instant) -> DueBatch:
+    """Decode due schedules. Most need one row; pauses, planned ticks and older revisions are read only for a few."""
     rows, unreadable = read_due([row[:_OWN] for row in found])
     extra_columns = {row[0]: row[_OWN:] for row in found}
     specs = read_specs(rows, unreadable)
@@ -186,6 +198,7 @@ def save_any(tx: Transaction, project: str, firings: Sequence[Firing], now: Inst
             cancel_runs(tx, tx.column(SQL["runs_in_flight"], (overlap_key(firing.uid),)), now)
     tx.rows(SQL["take_planned"], (encode_names(firing.uid for firing in firings),))
     tx.run_many(SQL["add_planned"], [(firing.uid, *tick) for firing in firings for tick in firing.planned])
+    tx.run_many(SQL["add_boots"], [(firing.uid, *firing.boot) for firing in firings if firing.boot is not None])
     _add_ticks(tx, firings, now)
     _create_runs(tx, project, [firing for firing in firings if firing.runs], now)
 

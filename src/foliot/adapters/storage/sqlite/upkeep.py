@@ -304,6 +304,6 @@ def _remove_ticks(tx: Transaction, ledgers: Collection[tuple[ScheduleUid, Instan
 def _remove_schedules(tx: Transaction, expired: Collection[tuple[ScheduleUid, Instant]]) -> int:
     """Remove schedules that have no rows left and are still deleted or exhausted. Returns how many."""
     gone = [uid for uid, cut in expired if tx.run(SQL["forget_schedules"], (uid, cut))]
-    for query in ("forget_revisions", "forget_pauses"):
+    for query in ("forget_revisions", "forget_pauses", "forget_boots"):
         tx.run_many(SQL[query], [(uid,) for uid in gone])
     return len(gone)

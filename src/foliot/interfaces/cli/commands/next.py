@@ -62,7 +62,7 @@ def command(
         print_warning(warning)
     for fire in fires:
         print_line(f"  {fire:%a %Y-%m-%d %H:%M:%S %z} {fire.tzname()}")
-    if not fires:
+    if not fires and not compiled.is_manual:
         print_line("  never")
 
 

@@ -104,6 +104,8 @@ def rule(schedule: ScheduleView) -> str:
             return f"once at {moment(datetime.fromtimestamp(int(schedule.schedule_expr) / 1_000, UTC))}"
         case ScheduleType.MANUAL:
             return "manual"
+        case ScheduleType.REBOOT:
+            return "once after each boot of the host"
         case _:
             zone = "" if schedule.timezone == "UTC" else f" {schedule.timezone}"
             return f"{schedule.schedule_expr}{zone}"

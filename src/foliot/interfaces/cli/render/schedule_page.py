@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from foliot.domain.schedule.schedule import UNPLANNED
 from foliot.interfaces.cli.render.format import moment, rule, schedule_state, tick_row
 from foliot.interfaces.cli.render.table import Column, print_fields, print_section
 from foliot.service.queries.documents import as_json
@@ -21,6 +22,11 @@ def print_schedule(page: SchedulePage) -> None:
     print_section("", _TICKS, [tick_row(tick) for tick in page.ticks])
 
 
+def _unplanned(schedule: ScheduleView) -> str:
+    """Return what starts a schedule without planned times, or a dash."""
+    return rule(schedule) if schedule.schedule_type in UNPLANNED else "-"
+
+
 def schedule_fields(schedule: ScheduleView) -> list[tuple[str, object]]:
     window = f"{moment(schedule.start_at)} to {moment(schedule.end_at)}"
     coming = "" if not schedule.paused else "none while paused; without the pause: "
@@ -34,5 +40,5 @@ def schedule_fields(schedule: ScheduleView) -> list[tuple[str, object]]:
         ("jitter", f"{schedule.jitter_ms}ms" if schedule.jitter_ms else None),
         ("window", window if schedule.start_at or schedule.end_at else None),
         ("last", moment(schedule.last_scheduled_at)),
-        ("next", coming + (", ".join(map(moment, schedule.preview)) or "-")),
+        ("next", coming + (", ".join(map(moment, schedule.preview)) or _unplanned(schedule))),
     ]

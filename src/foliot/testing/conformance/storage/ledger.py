@@ -216,7 +216,7 @@ async def findings(scene: Scene) -> list[object]:
     schedule = ledger.schedule
     return list(
         audit(
-            Timetable(schedule.id, ledger.revisions, ledger.pauses),
+            Timetable(schedule.id, ledger.revisions, ledger.pauses, ledger.boots),
             await scene.ticks(schedule.uid),
             ledger.planned,
             after=schedule.created_at,

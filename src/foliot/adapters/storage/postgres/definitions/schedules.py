@@ -22,7 +22,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import edit
-from foliot.domain.schedule.schedule import Revision, Schedule
+from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleType
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.topic import Topic
@@ -106,6 +106,11 @@ async def put_schedules(
         await _save(transaction, renewed)
         edited |= {schedule.id: schedule for schedule in renewed}
     changed = created | edited
+    rebooting = {one.uid for one in known.values() if one.revision.spec.type is ScheduleType.REBOOT}
+    # The boot of this host is over: the first tick is for the next one.
+    begun = [one.uid for one in changed.values() if one.revision.spec.type is ScheduleType.REBOOT]
+    if boots := [(uid, transaction.clock.boot_id, None) for uid in begun if uid not in rebooting]:
+        await transaction.run("add_boots", *columns(boots))
     transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
     if changed:
         transaction.topics.add(Topic.SCHEDULES)

@@ -57,6 +57,10 @@ CREATE INDEX schedules_former_id ON foliot.schedules (project, id) WHERE deleted
 CREATE INDEX schedules_wake ON foliot.schedules (wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX schedules_job ON foliot.schedules (project, job_id);
 
+-- Specifications begin with their type.
+CREATE INDEX schedules_after_boot ON foliot.schedules (created_at)
+    WHERE left(spec, 16) = '{"type":"reboot"' AND deleted_at IS NULL;
+
 CREATE TABLE foliot.revisions (
     uid       text COLLATE "C" NOT NULL,
     number    integer NOT NULL,
@@ -80,6 +84,14 @@ CREATE TABLE foliot.planned (
     fire_at       bigint NOT NULL,
     revision      integer NOT NULL,
     PRIMARY KEY (uid, scheduled_for)
+);
+
+-- The boots of hosts that a schedule with the rule @reboot was decided for; at: the planned moment of the tick, if any.
+CREATE TABLE foliot.boots (
+    uid     text COLLATE "C" NOT NULL,
+    boot_id text NOT NULL,
+    at      bigint,
+    PRIMARY KEY (uid, boot_id)
 );
 
 CREATE TABLE foliot.ticks (

@@ -1,6 +1,18 @@
+-- name: due_columns
+uid, id, version, created_at, revision, opened_at, spec, settled_until, behind_since
+
 -- name: due_schedules
-SELECT uid, id, version, created_at, revision, opened_at, spec, settled_until, behind_since
-FROM foliot.schedules WHERE wake_at <= $1 ORDER BY wake_at LIMIT $2;
+SELECT {due_columns} FROM foliot.schedules WHERE wake_at <= $1 ORDER BY wake_at LIMIT $2;
+
+-- name: due_after_boot
+SELECT {due_columns} FROM foliot.schedules
+WHERE left(spec, 16) = '{"type":"reboot"' AND deleted_at IS NULL AND created_at < $2
+  AND NOT EXISTS (SELECT 1 FROM foliot.boots WHERE boots.uid = schedules.uid AND boots.boot_id = $1)
+ORDER BY created_at LIMIT $3;
+
+-- name: add_boots
+INSERT INTO foliot.boots (uid, boot_id, at) SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
+ON CONFLICT DO NOTHING;
 
 -- name: planned_ticks
 SELECT uid, scheduled_for, fire_at, revision FROM foliot.planned WHERE uid = ANY ((SELECT $1::text[])::text[])

@@ -275,6 +275,9 @@ WHERE uid > $2
        OR (project = $1 AND id = ANY ((SELECT $4::text[])::text[]) AND deleted_at IS NOT NULL))
 ORDER BY uid LIMIT $3;
 
+-- name: boots
+SELECT uid, at FROM foliot.boots WHERE uid = ANY ((SELECT $1::text[])::text[]) AND at IS NOT NULL ORDER BY uid, at;
+
 -- name: pauses
 SELECT uid, since, "until" FROM foliot.pauses WHERE uid = ANY ((SELECT $1::text[])::text[]) ORDER BY uid, since;
 

@@ -150,6 +150,9 @@ ORDER BY uid LIMIT $3 FOR UPDATE SKIP LOCKED;
 -- name: forget_revisions
 DELETE FROM foliot.revisions WHERE uid = ANY ((SELECT $1::text[])::text[]);
 
+-- name: forget_boots
+DELETE FROM foliot.boots WHERE uid = ANY ((SELECT $1::text[])::text[]);
+
 -- name: forget_pauses
 DELETE FROM foliot.pauses WHERE uid = ANY ((SELECT $1::text[])::text[]);
 

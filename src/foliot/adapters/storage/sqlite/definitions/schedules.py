@@ -22,7 +22,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import edit
-from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, ScheduleType
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.topic import Topic
@@ -92,6 +92,7 @@ def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule
     known = {schedule.id: schedule for schedule in stored.schedules if schedule.uid not in stored.errors}
     created: dict[ScheduleUid, Schedule] = {}
     edited: dict[ScheduleUid, Schedule] = {}
+    rebooting = {schedule.uid for schedule in known.values() if schedule.revision.spec.type is ScheduleType.REBOOT}
     answers = []
     start = initial_states(schedules, now)
     for uid, schedule_id, given in schedules:
@@ -106,6 +107,9 @@ def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule
         answers.append(schedule)
     _create(tx, created.values())
     _change(tx, edited.values())
+    # The boot of this host is over: the first tick is for the next one.
+    begun = [one.uid for one in (created | edited).values() if one.revision.spec.type is ScheduleType.REBOOT]
+    tx.run_many(SQL["add_boots"], [(uid, tx.clock.boot_id, None) for uid in begun if uid not in rebooting])
     tx.note(now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
     # A schedule that was created in place of an unreadable paused one is paused as well.
     paused = {

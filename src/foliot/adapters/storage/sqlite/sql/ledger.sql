@@ -1,10 +1,20 @@
--- name: due_schedules
-SELECT
-    s.uid, s.id, s.version, s.created_at, s.revision, s.opened_at, s.spec, s.settled_until, s.behind_since,
+-- name: due_columns
+s.uid, s.id, s.version, s.created_at, s.revision, s.opened_at, s.spec, s.settled_until, s.behind_since,
     (SELECT count(*) FROM holds h WHERE h.key = ?1 || s.uid),
     EXISTS (SELECT 1 FROM pauses p WHERE p.uid = s.uid AND (p.until IS NULL OR p.until > s.settled_until)),
     EXISTS (SELECT 1 FROM planned t WHERE t.uid = s.uid)
-FROM schedules s WHERE s.wake_at <= ?2 ORDER BY s.wake_at LIMIT ?3
+
+-- name: due_schedules
+SELECT {due_columns} FROM schedules s WHERE s.wake_at <= ?2 ORDER BY s.wake_at LIMIT ?3
+
+-- name: due_after_boot
+SELECT {due_columns} FROM schedules s
+WHERE substr(s.spec, 1, 16) = '{"type":"reboot"' AND s.deleted_at IS NULL AND s.created_at < ?3
+    AND NOT EXISTS (SELECT 1 FROM boots b WHERE b.uid = s.uid AND b.boot_id = ?2)
+ORDER BY s.created_at LIMIT ?4
+
+-- name: add_boots
+INSERT INTO boots (uid, boot_id, at) VALUES (?, ?, ?) ON CONFLICT (uid, boot_id) DO NOTHING
 
 -- name: planned_ticks
 SELECT uid, scheduled_for, fire_at, revision FROM planned

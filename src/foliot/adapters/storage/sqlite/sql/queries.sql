@@ -188,6 +188,9 @@ SELECT {schedule_columns}, deleted_at FROM schedules
 WHERE uid > ?2 AND project = ?1 AND id IN (SELECT value FROM json_each(?4)) AND deleted_at IS NOT NULL
 ORDER BY uid LIMIT ?3
 
+-- name: boots
+SELECT uid, at FROM boots WHERE uid IN (SELECT value FROM json_each(?)) AND at IS NOT NULL ORDER BY uid, at
+
 -- name: pauses
 SELECT uid, since, until FROM pauses WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, since
 

@@ -116,6 +116,9 @@ UPDATE schedules SET ledger_from = ? WHERE uid = ?
 -- name: forget_revisions
 DELETE FROM revisions WHERE uid = ?
 
+-- name: forget_boots
+DELETE FROM boots WHERE uid = ?
+
 -- name: forget_pauses
 DELETE FROM pauses WHERE uid = ?
 

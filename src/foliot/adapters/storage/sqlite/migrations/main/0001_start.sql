@@ -57,6 +57,10 @@ CREATE INDEX schedules_by_wake ON schedules (wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX schedules_by_job ON schedules (project, job_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX schedules_deleted ON schedules (deleted_at) WHERE deleted_at IS NOT NULL;
 
+-- Specifications begin with their type.
+CREATE INDEX schedules_after_boot ON schedules (created_at)
+    WHERE substr(spec, 1, 16) = '{"type":"reboot"' AND deleted_at IS NULL;
+
 CREATE TABLE revisions (
     uid TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -79,6 +83,14 @@ CREATE TABLE planned (
     fire_at INTEGER NOT NULL,
     revision INTEGER NOT NULL,
     PRIMARY KEY (uid, scheduled_for)
+) WITHOUT ROWID, STRICT;
+
+-- The boots of hosts that a schedule with the rule @reboot was decided for; at: the planned moment of the tick, if any.
+CREATE TABLE boots (
+    uid TEXT NOT NULL,
+    boot_id TEXT NOT NULL,
+    at INTEGER,
+    PRIMARY KEY (uid, boot_id)
 ) WITHOUT ROWID, STRICT;
 
 CREATE TABLE ticks (
