@@ -122,7 +122,7 @@ async def test_the_local_clock_decides_if_the_storage_is_unreachable(
 ) -> None:
     await begin(rig)
 
-    async def away(*_: object) -> None:
+    async def away(*_: object, **__: object) -> None:
         raise StorageUnavailable("the database is away")
 
     monkeypatch.setattr(rig.storage.work, "renew", away)
@@ -137,7 +137,7 @@ async def test_a_worker_whose_check_takes_too_long_is_considered_dead(
 ) -> None:
     await begin(rig)
 
-    async def silent(*_: object) -> None:
+    async def silent(*_: object, **__: object) -> None:
         rig.clock.advance(2 * rig.settings.lease)
         raise StorageUnavailable("no answer in all this time")
 
