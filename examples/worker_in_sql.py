@@ -135,7 +135,8 @@ class Worker:
         claimed = self.read(token, found[1])
         lease = (token, claimed.run_id, self.id, claimed.attempt, claimed.started_at)
         # The last column, is_bare, may be 1 if the end of the run affects no other row; 0 is correct for every run.
-        self.db.execute("INSERT INTO leases VALUES (?, ?, ?, ?, ?, NULL, 0)", lease)
+        columns = "token, run_id, worker_id, attempt, started_at, is_bare"
+        self.db.execute(f"INSERT INTO leases ({columns}) VALUES (?, ?, ?, ?, ?, 0)", lease)  # noqa: S608
         self.add_event("runs.started", claimed, claimed.attempt)
         self.db.execute("COMMIT")
         return claimed

@@ -9,13 +9,18 @@ if TYPE_CHECKING:
     from foliot.domain.workflow.builder import Workflow
     from foliot.errors import FoliotError
     from foliot.ports.launcher import RunLauncher
+    from foliot.service.queries.execution_view import ExecutionView, StepView
+    from foliot.service.queries.run_view import RunView
 
 __version__ = "0.1.0"
 __all__ = [
     "Context",
+    "ExecutionView",
     "Foliot",
     "FoliotError",
     "RunLauncher",
+    "RunView",
+    "StepView",
     "Workflow",
     "__version__",
     "cron",
@@ -29,6 +34,9 @@ _HOMES = {
     "current_run": "foliot.domain.run.context",
     "FoliotError": "foliot.errors",
     "RunLauncher": "foliot.ports.launcher",
+    "RunView": "foliot.service.queries.run_view",
+    "ExecutionView": "foliot.service.queries.execution_view",
+    "StepView": "foliot.service.queries.execution_view",
     "Workflow": "foliot.domain.workflow.builder",
 }
 _MODULES = ("cron", "errors", "testing")

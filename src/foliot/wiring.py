@@ -13,7 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
+from foliot.adapters.channel import UnixChannel
 from foliot.adapters.clock import SystemClock
+from foliot.adapters.processes import ProcProcesses
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.adapters.runners.agent import AgentRunner
 from foliot.adapters.runners.approval import ApprovalRunner
@@ -39,10 +41,11 @@ from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.plan import APPROVAL_KIND
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.engine.node import Node
-from foliot.engine.settings import Parts, ProgressListener, Settings, ignore_progress
+from foliot.engine.settings import Parts, Settings
 from foliot.errors import DriverMissing, InvalidInput, InvalidWorkflow, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
+from foliot.ports.listeners import Subscription
 from foliot.ports.runner import Runner
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
@@ -217,7 +220,7 @@ def build_node(
     runners: Mapping[str, Runner],
     settings: Settings,
     launcher: RunLauncher | None = None,
-    listener: ProgressListener = ignore_progress,
+    subscriptions: Sequence[Subscription] = (),
 ) -> Node:
     """Build a node on these services. If the application has a launcher, that starts its workflows."""
     parts = Parts(
@@ -229,8 +232,10 @@ def build_node(
         ids=services.ids,
         runners=runners,
         launcher=launch_job if launcher is None else launch_elsewhere,
-        listener=listener,
+        subscriptions=subscriptions,
         sweep=sweep_processes,
+        processes=ProcProcesses(services.clock.boot_id),
+        channel=UnixChannel(),
     )
     return Node(parts, settings)
 

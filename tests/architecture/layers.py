@@ -19,15 +19,16 @@ MAY_IMPORT: Final[Mapping[str, frozenset[str]]] = {
     "errors": frozenset({"errors"}),
     "domain": FOUNDATION,
     "ports": FOUNDATION | {"ports"},
+    "channel": FOUNDATION | {"channel"},
     "service": FOUNDATION | {"ports", "service"},
     "engine": FOUNDATION | {"ports", "engine"},
-    "adapters": FOUNDATION | {"ports", "adapters"},
+    "adapters": FOUNDATION | {"ports", "channel", "adapters"},
     "config": FOUNDATION | {"config"},
     "wiring": MIDDLE | {"adapters", "wiring"},
     "face": MIDDLE | {"wiring", "face"},
-    "interfaces": MIDDLE | {"wiring", "face", "interfaces"},
+    "interfaces": MIDDLE | {"channel", "wiring", "face", "interfaces"},
     "__main__": frozenset({"interfaces"}),
-    "testing": MIDDLE | {"adapters", "wiring", "face", "interfaces", "testing"},
+    "testing": MIDDLE | {"channel", "adapters", "wiring", "face", "interfaces", "testing"},
 }
 """Layer -> the layers it may import. Only wiring and testing import the adapters, and no layer imports testing."""
 
@@ -47,7 +48,14 @@ INTERFACE_EXCEPTIONS: Final[Mapping[str, frozenset[str]]] = {
 _WORKER: Final = "foliot.engine.worker"
 WORKER_MAY_IMPORT: Final = (
     *("foliot.ports.work", "foliot.ports.runner", "foliot.ports.queue", "foliot.ports.clock", "foliot.ports.topic"),
-    *("foliot.engine.loop", "foliot.engine.deadline", "foliot.errors", "foliot.domain", _WORKER),
+    *(
+        "foliot.ports.channel",
+        "foliot.engine.loop",
+        "foliot.engine.deadline",
+        "foliot.errors",
+        "foliot.domain",
+        _WORKER,
+    ),
 )
 """A worker uses only `ports.work`, so that it can run on another machine than the storage."""
 

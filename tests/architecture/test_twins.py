@@ -57,9 +57,7 @@ QUERIES: Final = (
         "After a commit with a lost reply, PostgreSQL reads whether it was carried out.",
         postgres="existing_runs tree_states",
     ),
-    alone(
-        "SQLite reads a value, and PostgreSQL uses it inside the statement that writes.", sqlite="leader revision_floor"
-    ),
+    alone("SQLite reads a value, and PostgreSQL uses it inside the statement that writes.", sqlite="revision_floor"),
     alone(
         "To rename a limit, PostgreSQL deletes it first, so that no run can begin to wait for it. SQLite copies it.",
         sqlite="copy_limit remove_limit",
@@ -135,10 +133,11 @@ QUERIES: Final = (
         "SQLite reads history by row number, job by job and schedule by schedule. PostgreSQL has one statement per "
         "piece.",
         sqlite="walk_runs next_job count_runs next_workflow count_old_ticks",
-        postgres="old_runs forgettable_schedules",
+        postgres="old_runs forgettable_schedules surplus_of_workflows",
     ),
     alone("SQLite keeps the logs in a separate file, without the runs.", sqlite="walk_chunks unfinished_runs"),
     alone("PostgreSQL uses the server's clock.", postgres="now"),
+    alone("The size of SQLite's files is read from the file system.", postgres="size_on_disk"),
     alone(
         "In PostgreSQL an event may be committed, but hidden behind an older open transaction.", postgres="has_events"
     ),

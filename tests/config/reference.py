@@ -17,7 +17,6 @@ from foliot.domain.vocabulary.places import (
     JOB,
     JOB_CALL,
     KIND_CALLS,
-    LATER_SECTIONS,
     ROOT,
     RUN_CALL,
     SCHEDULE_CALL,
@@ -44,8 +43,7 @@ def besides(fields: Iterable[Field], others: Iterable[Field]) -> tuple[Field, ..
 def in_file(field: Field) -> Field:
     if field.name == "include":
         return next(iter(INCLUDE))
-    is_table = field.name in (*SECTIONS, *LATER_SECTIONS) and field.name != "chains"
-    return field._replace(read=TABLES._replace(words="table")) if is_table else field
+    return field._replace(read=TABLES._replace(words="table")) if field.name in SECTIONS else field
 
 
 TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
@@ -77,7 +75,8 @@ TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
 
 
 def table(fields: Iterable[Field]) -> str:
-    return HEAD + "".join(row(field) for field in fields)
+    """Return the table of the options that have an effect."""
+    return HEAD + "".join(row(field) for field in fields if field.has_effect)
 
 
 def row(field: Field) -> str:
@@ -86,7 +85,8 @@ def row(field: Field) -> str:
 
 
 def all_fields() -> tuple[Field, ...]:
-    return (*(field for fields in TABLES_OF_PAGE.values() for field in fields), *TRIGGER)
+    options = (*(field for fields in TABLES_OF_PAGE.values() for field in fields), *TRIGGER)
+    return tuple(field for field in options if field.has_effect)
 
 
 def aliases() -> str:

@@ -9,7 +9,8 @@ import pytest
 
 from foliot.config import Configuration
 from foliot.domain.job.kinds import KINDS, read_spec
-from foliot.domain.vocabulary.places import CALL_PLACES, JOB, SECTIONS, STEP, WORKFLOW
+from foliot.domain.vocabulary.kind import ARGS
+from foliot.domain.vocabulary.places import CALL_PLACES, JOB, ROOT, SECTIONS, STEP, WORKFLOW
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 from tests.config.reference import (
@@ -58,7 +59,13 @@ def test_every_option_of_a_place_is_on_the_page() -> None:
     documented = {row.name for heading in TABLES_OF_PAGE for row in rows(heading)}
 
     for schema in (JOB, STEP, WORKFLOW, *SECTIONS.values()):
-        assert {field.name for field in schema} <= documented
+        assert {field.name for field in schema if field.has_effect} <= documented
+
+
+def test_no_option_without_an_effect_is_on_the_page() -> None:
+    for schema in (ROOT, JOB, STEP, WORKFLOW, ARGS, *SECTIONS.values()):
+        for name in (field.name for field in schema if not field.has_effect):
+            assert f"`{name}`" not in PAGE, f"{schema.owner}: {name}"
 
 
 def test_every_option_has_a_sentence_of_documentation() -> None:

@@ -26,7 +26,7 @@ def test_a_job_with_a_forbidden_user_or_module_is_refused_with_its_line(
     assert "[server]" in error.hint
 
 
-@pytest.mark.proves("Z44", "Z56")
+@pytest.mark.proves("Z56")
 def test_a_step_with_a_forbidden_module_is_refused(loaded: Loader) -> None:
     [error] = loaded(
         f'{LISTS}[[workflows]]\nid = "etl"\n[[workflows.steps]]\nname = "a"\nkind = "python"\ncall = "os:system"'

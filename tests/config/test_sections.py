@@ -100,12 +100,31 @@ def test_settings_of_the_server_are_read(good: Good) -> None:
     assert (server.watch, server.loop, server.log_format, server.log_level) == (True, "asyncio", "json", "debug")
 
 
-@pytest.mark.parametrize("key", ["host = '0.0.0.0'", "port = 80", "admin_token = 'x'"])
+@pytest.mark.parametrize("key", ["host = '0.0.0.0'", "port = 80", "admin_token = 'x'", "session_secret = 'x'"])
 def test_settings_of_the_http_server_are_a_warning(loaded: Loader, key: str) -> None:
     result = loaded(f"[server]\n{key}")
 
     assert result.configuration is not None
-    assert [problem.line for problem in result.warnings] == [2]
+    [warning] = result.problems
+    assert (warning.severity, warning.line) == ("warning", 2)
+    assert warning.message.startswith(f"{key.partition(' ')[0]} is not supported yet")
+
+
+def test_a_variable_for_the_http_server_is_a_warning(loaded: Loader) -> None:
+    [warning] = loaded("", FOLIOT_SERVER_SESSION_SECRET="x").problems
+
+    assert (warning.severity, warning.key) == ("warning", "FOLIOT_SERVER_SESSION_SECRET")
+
+
+@pytest.mark.parametrize(
+    "section", ["[server]\nadmin_tokens = 1", "[storage]\nlog_dirs = 1", "[storage]\nadmin_token = 1"]
+)
+def test_no_hint_names_an_option_without_an_effect(loaded: Loader, section: str) -> None:
+    [error] = loaded(section).errors
+
+    assert "admin_token" not in error.hint
+    assert "log_dir" not in error.hint
+    assert "[server]" not in error.hint
 
 
 # -- storage

@@ -15,7 +15,7 @@ def test_a_job_and_a_workflow_cannot_have_the_same_former_id(loaded: Loader) -> 
     assert (error.line, error.message) == (7, 'job "report" is renamed from "load" already')
 
 
-@pytest.mark.proves("R2-30", "R2-31", "R2-32", "R2-33")
+@pytest.mark.proves("R2-30", "R2-32", "R2-33")
 @for_each(
     ("text", "line", "message"),
     [
@@ -127,7 +127,7 @@ def test_a_similar_name_is_suggested(loaded: Loader, text: str, hint: str) -> No
     assert error.hint == hint
 
 
-@pytest.mark.proves("D1", "R2-31")
+@pytest.mark.proves("D1")
 def test_all_problems_of_a_workflow_are_reported_together(loaded: Loader) -> None:
     errors = loaded(
         HEAD

@@ -18,7 +18,7 @@ def test_a_workflow_needs_an_id_and_a_step(good: Good) -> None:
     assert (declared.jobs, declared.schedules) == ({}, {})
 
 
-@pytest.mark.proves("R2-28", "R2-29", "R2-34")
+@pytest.mark.proves("R2-28", "R2-34")
 def test_the_example_of_the_seed_loads(good: Good) -> None:
     text = (
         HEAD

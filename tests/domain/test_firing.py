@@ -25,7 +25,7 @@ def outcomes(ticks: list[TickRecord]) -> list[tuple[TickOutcome, TickReason, int
     return [(tick.outcome, tick.reason, tick.count) for tick in ticks]
 
 
-@pytest.mark.proves("R1-44", "R4-10", "R4-45")
+@pytest.mark.proves("R1-44", "R4-45")
 def test_a_tick_on_time_becomes_a_run() -> None:
     firing = fire(a_due_schedule(every(60, **GRID)), at(1))
 
@@ -233,6 +233,28 @@ def test_catch_up_spread_spaces_the_runs_over_the_look_ahead() -> None:
     assert [tick.scheduled_for for tick in firing.planned] == [at(minute) for minute in range(2, 11)]
     assert {b - a for a, b in pairwise(starts)} == {MINUTE // 10}
     assert firing.wake_at == firing.planned[0].fire_at
+
+
+@pytest.mark.proves("R4-42")
+def test_catch_up_spread_above_the_cap_keeps_the_order_of_ticks() -> None:
+    spec = every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW, **GRID)
+    scheduler, now = SchedulerSettings(max_catchup_per_tick=4), at(10.5)
+    due, moments = a_due_schedule(spec), []
+    for _ in range(200):
+        firing = fire(due, now, scheduler=scheduler)
+        moments += [tick.scheduled_for for tick in firing.ticks]
+        due = a_due_schedule(
+            spec,
+            settled_until=firing.settled_until,
+            planned=tuple(firing.planned),
+            behind_since=firing.behind_since,
+        )
+        if firing.behind_since is None and not firing.planned:
+            break
+        now = firing.wake_at or now
+
+    late = [moment for moment in moments if moment <= at(10)]
+    assert late == [at(minute) for minute in range(1, 11)]
 
 
 @pytest.mark.proves("R4-42")

@@ -136,7 +136,6 @@ RAN = (TickOutcome.RAN, TickReason.ON_TIME)
 AGED = {"catchup": Catchup.ALL, "catchup_max_age": HOUR}
 
 
-@pytest.mark.proves("T2")
 @for_each(
     ("ending", "policies", "is_possible"),
     [
@@ -182,7 +181,6 @@ def coalesced(minute: int, into: Instant) -> TickRecord:
     return a_tick(at(minute), TickOutcome.COALESCED, TickReason.CAUGHT_UP, into=into)
 
 
-@pytest.mark.proves("T2")
 @pytest.mark.parametrize(
     ("target", "is_sound"),
     [
@@ -211,7 +209,6 @@ def test_a_coalesced_tick_may_name_the_last_row() -> None:
     assert Fault.LEADS_NOWHERE in found
 
 
-@pytest.mark.proves("T9")
 def test_with_a_backlog_a_coalesced_tick_may_name_an_undecided_moment() -> None:
     ledger = a_ledger(coalesced(1, at(2)), spec=every(60, anchor=START, catchup=Catchup.ONCE))
     behind = ledger._replace(schedule=replace(ledger.schedule, behind_since=at(9)))
@@ -227,7 +224,6 @@ def test_a_coalesced_tick_may_name_a_planned_tick() -> None:
     assert Fault.LEADS_NOWHERE not in faults(a_ledger(*rows, spec=spec, planned=(PlannedTick(at(3), at(3), 1),)))
 
 
-@pytest.mark.proves("T5")
 def test_a_range_that_ends_after_the_watermark_is_found() -> None:
     ledger = a_ledger(a_tick(at(1), TickOutcome.MISSED, TickReason.DOWN, until=at(3), count=3))
     cut = ledger._replace(schedule=replace(ledger.schedule, settled_until=at(2), next_run_at=at(3), wake_at=at(3)))
@@ -239,7 +235,6 @@ def test_a_range_that_ends_after_the_watermark_is_found() -> None:
 # -- jitter
 
 
-@pytest.mark.proves("T14")
 @pytest.mark.parametrize("minute", range(1, 7))
 def test_jitter_moves_no_tick_before_the_start_of_the_schedule(minute: int) -> None:
     jitter = Millis(20 * SECOND)
@@ -250,7 +245,6 @@ def test_jitter_moves_no_tick_before_the_start_of_the_schedule(minute: int) -> N
     assert Fault.MISTIMED not in faults(ledger)
 
 
-@pytest.mark.proves("T14")
 def test_only_spread_may_delay_a_tick_beyond_its_jitter() -> None:
     late = PlannedTick(at(1), later(at(1), 7 * SECOND), 1)
 
@@ -262,7 +256,6 @@ def test_only_spread_may_delay_a_tick_beyond_its_jitter() -> None:
         assert faults(planned) == ([] if catchup is Catchup.SPREAD else [Fault.MISTIMED])
 
 
-@pytest.mark.proves("T7", "T14")
 def test_not_even_spread_plans_a_tick_before_its_moment() -> None:
     early = PlannedTick(at(1), later(at(1), -7 * SECOND), 1)
     ledger = a_ledger(spec=every(60, anchor=START, catchup=Catchup.SPREAD), planned=(early,), now=at(2))
@@ -273,7 +266,6 @@ def test_not_even_spread_plans_a_tick_before_its_moment() -> None:
     assert faults(planned) == [Fault.MISTIMED]
 
 
-@pytest.mark.proves("T14")
 def test_a_renamed_schedule_keeps_the_jitter_of_its_first_name() -> None:
     spec = every(60, anchor=START, jitter=Millis(20 * SECOND), jitter_mode=JitterMode.AFTER)
     named = every(60, anchor=START, jitter=Millis(20 * SECOND), jitter_mode=JitterMode.AFTER, seed="before")
@@ -297,7 +289,6 @@ def test_after_a_rename_the_key_of_a_tick_is_compared_with_that_of_its_run() -> 
 # -- missing runs
 
 
-@pytest.mark.proves("T4", "T12")
 @for_each(
     ("there", "gone"),
     [
@@ -331,7 +322,6 @@ def waking(**fields: Any) -> list[Fault]:
     return faults(ledger._replace(schedule=replace(ledger.schedule, **fields), now=at(9)))
 
 
-@pytest.mark.proves("T6")
 def test_a_schedule_wakes_for_its_next_moment_or_immediately() -> None:
     late = Instant(at(2) + 1)
 
@@ -340,14 +330,12 @@ def test_a_schedule_wakes_for_its_next_moment_or_immediately() -> None:
     assert waking(wake_at=late, updated_at=late) == []
 
 
-@pytest.mark.proves("T9")
 def test_a_schedule_with_a_backlog_wakes_after_one_poll_of_the_scheduler() -> None:
     assert waking(wake_at=at(10), behind_since=at(5)) == []
     assert waking(wake_at=Instant(at(10) + 1), behind_since=at(5)) == [Fault.OVERSLEEPS]
     assert waking(wake_at=at(20), behind_since=at(19)) == []
 
 
-@pytest.mark.proves("T6")
 def test_a_schedule_that_may_fire_early_must_wake_early() -> None:
     ledger = a_ledger(spec=every(60, anchor=at(1), jitter=Millis(10 * SECOND)))
 
@@ -355,12 +343,10 @@ def test_a_schedule_that_may_fire_early_must_wake_early() -> None:
     assert faults(ledger._replace(schedule=replace(ledger.schedule, wake_at=Instant(at(1) - 10 * SECOND)))) == []
 
 
-@pytest.mark.proves("T2")
 def test_a_disabled_schedule_with_planned_moments_is_asleep() -> None:
     assert waking(enabled=False) == waking(wake_at=None) == [Fault.ASLEEP]
 
 
-@pytest.mark.proves("T12")
 def test_a_ledger_that_begins_after_the_watermark_is_found() -> None:
     ledger = a_ledger(after=at(5))
     beginning = [replace(ledger.schedule, ledger_from=Instant(START + after)) for after in (1, 2)]
@@ -377,7 +363,6 @@ def ruled_by(*revisions: Revision, **fields: Any) -> list[Fault]:
     return faults(ledger._replace(schedule=schedule, timetable=Timetable(NIGHTLY, revisions)))
 
 
-@pytest.mark.proves("T15")
 def test_impossible_revisions_are_found() -> None:
     spec = every(60, anchor=START)
 
@@ -388,7 +373,6 @@ def test_impossible_revisions_are_found() -> None:
     assert Fault.WRONG_RULE in ruled_by(Revision(1, START, spec), Revision(2, at(2), spec), Revision(3, at(1), spec))
 
 
-@pytest.mark.proves("T15")
 def test_a_range_belongs_to_one_revision() -> None:
     spec = every(60, anchor=START)
     ledger = a_ledger(a_tick(at(1), *MISSED, until=at(4), count=4))
@@ -435,13 +419,11 @@ def a_launch(number: int, minute: int, is_led: bool, took: int) -> LaunchedRun:
     return run._replace(id=run_id(number))
 
 
-@pytest.mark.proves("T2", "T3", "T4")
 @given(arbitrary_ledgers(), st.integers(1, 7))
 def test_how_many_rows_a_page_has_changes_nothing(case: StoredLedger, size: int) -> None:
     assert check(case, size) == check(case)
 
 
-@pytest.mark.proves("T4")
 @given(arbitrary_ledgers())
 def test_who_looks_at_all_runs_at_once_finds_the_same_ones_missing(case: StoredLedger) -> None:
     found = [finding.run_id for finding in check(case) if finding.fault is Fault.RUN_MISSING]

@@ -22,7 +22,7 @@ from foliot.testing.clock import START
 from tests.cases import for_each
 
 
-@pytest.mark.proves("R4-18", "R4-19", "R4-20", "R4-21")
+@pytest.mark.proves("R4-19", "R4-20", "R4-21")
 def test_the_defaults_are_those_of_the_specification() -> None:
     spec = cron("0 * * * *")
 

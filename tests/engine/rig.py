@@ -21,6 +21,7 @@ from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.node import build_worker
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import Parts, Settings
+from foliot.ports.processes import Processes
 from foliot.ports.queries import RunFilter
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Attempt, Runner, Sweep
@@ -84,6 +85,7 @@ class Rig:
         lease: Millis = _AGES,
         sweep: Sweep | None = None,
         trees: dict[str, TreeKind] | None = None,
+        processes: Processes | None = None,
     ) -> None:
         self.storage = storage
         self.clock = clock
@@ -100,6 +102,7 @@ class Rig:
             runners={"stage": self.stage, **(runners or {})},
             launcher=launcher,
             sweep=sweep,
+            processes=processes,
         )
         self.settings = Settings(label="rig", slots=slots, lease=lease, scheduler=scheduler or SchedulerSettings())
         self.timekeeping = SchedulerRole(self.parts, self.settings)

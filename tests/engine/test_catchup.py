@@ -24,7 +24,6 @@ async def test_catchup_none_starts_no_run_for_missed_ticks(rig: Rig) -> None:
     assert (await rig.stored()).next_run_at == later(START, 11 * MINUTE)
 
 
-@pytest.mark.proves("R4-40")
 async def test_a_tick_within_the_grace_period_is_not_missed(rig: Rig) -> None:
     schedule = await rig.schedule(every(60, catchup=Catchup.NONE))
 

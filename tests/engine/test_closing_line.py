@@ -76,7 +76,7 @@ async def test_an_attempt_that_is_ended_early_closes_its_log(rig: Rig, ending: E
     assert len(await closings(rig, run_id)) == 1
 
 
-@pytest.mark.proves("S10", "L5")
+@pytest.mark.proves("S10")
 async def test_an_attempt_whose_lease_is_lost_writes_no_closing_line(rig: Rig) -> None:
     runner = Chatty()
     runner.answer = None

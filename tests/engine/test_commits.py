@@ -103,10 +103,11 @@ async def _commits(open_storage: Open, *, steps: int) -> list[Counter[str]]:
 
     async def look() -> None:
         seen.append(Counter(passed))
+        if len(seen) == steps:
+            done.set()
 
     app = Foliot(clock=clock)
     app.workflow(_chain(steps, look))
-    app.on_workflow_complete(lambda execution: done.set())
     storage = await open_storage(clock, count)
     await app.open(build_services(storage, clock, IdSource(lambda: secrets.randbits(80))))
     node = await app.node(Settings(label="counted"))

@@ -290,7 +290,7 @@ async def test_a_message_delivered_twice_starts_its_run_once(brokered: Rig, queu
     assert len(brokered.stage.attempts) == 1
 
 
-@pytest.mark.proves("Q4", "R1-46", "R1-06")
+@pytest.mark.proves("Q4", "R1-46")
 async def test_messages_about_unknown_runs_are_ignored(brokered: Rig, queue: MemoryQueue) -> None:
     run_id = await brokered.enqueue()
     later_on = await brokered.enqueue(delay=MINUTE)
@@ -336,7 +336,7 @@ class Ledger(MemoryQueue):
         self.settled += run_ids
 
 
-@pytest.mark.proves("Q2", "Q3")
+@pytest.mark.proves("Q2")
 async def test_only_used_messages_are_acknowledged(storage: Storage, clock: VirtualClock, faults: Faults) -> None:
     queue = Ledger()
     rig = Rig(storage, clock, queue=queue, slots=2)
@@ -396,7 +396,7 @@ async def test_a_renewal_during_a_claim_takes_nothing_back(rig: Rig) -> None:
     assert await rig.status(run_id) is Status.RUNNING
 
 
-@pytest.mark.proves("L1", "L4")
+@pytest.mark.proves("L1")
 @pytest.mark.parametrize("has_joined_anew", [False, True])
 async def test_a_claim_that_returns_after_the_lease_expired_starts_nothing(
     storage: Storage, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch, has_joined_anew: bool

@@ -25,7 +25,6 @@ def remote(storage: Storage, clock: VirtualClock, monkeypatch: pytest.MonkeyPatc
     return Rig(storage, clock, slots=20)
 
 
-@pytest.mark.proves("R2-04")
 async def test_a_claim_may_return_more_definitions_than_are_cached(remote: Rig) -> None:
     runs = [await remote.enqueue(name) for name in "abcdef"]
 
@@ -34,7 +33,6 @@ async def test_a_claim_may_return_more_definitions_than_are_cached(remote: Rig) 
     assert {await remote.status(run_id) for run_id in runs} == {Status.SUCCESS}
 
 
-@pytest.mark.proves("R2-04")
 async def test_a_definition_stays_cached_during_a_claim_that_lists_it(
     remote: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,7 +37,6 @@ def interrupt(
     monkeypatch.setattr(store, verb, call)
 
 
-@pytest.mark.proves("D7")
 @pytest.mark.parametrize("store_and_verb", ["trees.load", "trees.open"])
 async def test_deleting_a_workflow_cancels_a_claimed_execution_that_is_not_opened(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch, store_and_verb: str

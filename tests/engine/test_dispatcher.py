@@ -97,7 +97,7 @@ async def test_admission_is_repeated_regularly(rig: Rig) -> None:
 # -- announcing
 
 
-@pytest.mark.proves("R1-07", "R1-23", "R1-24", "Q1")
+@pytest.mark.proves("R1-07")
 async def test_ready_runs_are_announced_by_id(brokered: Rig, queue: MemoryQueue) -> None:
     run_id = await brokered.enqueue()
 

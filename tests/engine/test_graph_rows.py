@@ -237,6 +237,14 @@ async def test_a_retention_of_two_removes_the_first_three_of_five_executions(
     assert RETENTION.executions_per_workflow == 100
 
 
+@pytest.mark.proves("R2-16", "R2-44")
+async def test_the_end_of_the_101st_execution_removes_the_first(field: Field, engine: InlineEngine) -> None:
+    executions = [(await field.walk(engine, flow_of("a"))).id for _ in range(101)]
+
+    left = [await field.app.workflows.status(one) for one in executions]
+    assert [one is None for one in left] == [True, *[False] * 100]
+
+
 @pytest.mark.proves("R2-60")
 @pytest.mark.parametrize("edge", ["a a", "a b", "a c"], ids=["self", "direct", "indirect"])
 async def test_a_cycle_is_refused(field: Field, engine: InlineEngine, edge: str) -> None:

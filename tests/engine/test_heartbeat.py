@@ -216,7 +216,6 @@ async def test_the_first_lease_counts_from_the_start_of_the_registration(
     assert heartbeat.is_expired
 
 
-@pytest.mark.proves("L1")
 async def test_a_registration_check_lists_no_leases(heartbeat: Heartbeat, store: Store) -> None:
     assert await heartbeat.is_still_registered()
 

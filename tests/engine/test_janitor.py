@@ -79,7 +79,6 @@ async def test_only_the_leader_prunes(rig: Rig, storage: Storage) -> None:
     assert len(await rig.runs()) == 2
 
 
-@pytest.mark.proves("L6")
 async def test_a_leader_whose_prune_is_refused_waits(rig: Rig, storage: Storage) -> None:
     async def refuse(*_: object, **__: object) -> None:
         return None

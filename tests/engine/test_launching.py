@@ -15,10 +15,13 @@ from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.domain.schedule.tick import tick_key
 from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC, launch_elsewhere, launch_job
 from foliot.domain.workflow.start import ExecutionStart
+from foliot.engine.node import Node
+from foliot.engine.settings import Role, Settings
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, a_job, a_run_id, a_schedule, every, tick_of
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.inline import InlineEngine
+from tests.engine.ease import ease
 from tests.engine.rig import Rig
 
 
@@ -68,13 +71,33 @@ async def outcome(rig: Rig) -> Run:
     return run
 
 
-@pytest.mark.proves("R4-01", "R4-10", "R4-12", "R4-29", "R4-67", "R4-68")
+@pytest.mark.proves("R4-01", "R4-10", "R4-12", "R4-29")
 async def test_the_launcher_gets_all_values_of_the_tick(rig: Rig, launchpad: Launchpad) -> None:
     run = await outcome(rig)
 
     moment = later(START, MINUTE)
     assert launchpad.calls == [("etl", 3, "ann", to_datetime(moment), tick_key(NIGHTLY, moment))]
     assert run.status is Status.SUCCESS
+
+
+@pytest.mark.proves("R4-68")
+@pytest.mark.parametrize(
+    "roles", [[[Role.SCHEDULER, Role.WORKER]], [[Role.SCHEDULER], [Role.WORKER]]], ids=["one process", "two"]
+)
+async def test_scheduler_and_launcher_may_run_in_one_process_or_in_two(
+    rig: Rig, launchpad: Launchpad, roles: list[list[Role]]
+) -> None:
+    nodes = [Node(rig.parts, Settings(label=str(number), roles=names)) for number, names in enumerate(roles)]
+    for node in nodes:
+        await node.start()
+    for _ in range(65):
+        rig.clock.advance(SECOND)
+        await ease(60)
+    for node in nodes:
+        await node.stop()
+
+    moment = later(START, MINUTE)
+    assert launchpad.calls == [("etl", 3, "ann", to_datetime(moment), tick_key(NIGHTLY, moment))]
 
 
 @pytest.mark.proves("R4-47")

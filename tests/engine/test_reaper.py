@@ -75,7 +75,7 @@ async def test_a_failure_seen_by_an_expired_worker_is_a_lost_attempt(
     assert (run.status, run.attempt, run.lost) == (Status.SUCCESS, 2, 1)
 
 
-@pytest.mark.proves("L1")
+@pytest.mark.proves("L4")
 @pytest.mark.parametrize(
     ("outcome", "after", "status"),
     [
@@ -98,7 +98,40 @@ async def test_a_late_outcome_that_no_sweep_can_cause_is_saved(
     assert await doomed.status(run_id) is status
 
 
-@pytest.mark.proves("S8", "L3")
+class ProcessTable:
+    """The processes of a machine, as one of them sees them."""
+
+    def __init__(self, own: str, gone: set[str]) -> None:
+        self.own = own
+        self._gone = gone
+
+    def is_gone(self, process: str) -> bool:
+        return process in self._gone
+
+
+@pytest.mark.proves("L1", "R1-20")
+async def test_the_runs_of_a_process_that_is_gone_are_freed_before_their_lease_expires(
+    storage: Storage, another: Another, clock: VirtualClock
+) -> None:
+    gone: set[str] = set()
+    doomed = Rig(storage, clock, lease=LEASE, processes=ProcessTable("first", gone))
+    doomed.stage.answer = None
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+    heir = Rig(await another(), clock, processes=ProcessTable("second", gone))
+    await heir.heartbeat.round()
+    await heir.reaper.round()
+    assert await heir.status(run_id) is Status.RUNNING
+
+    gone.add("first")
+    await heir.reaper.round()
+    await heir.work()
+
+    run = await heir.run(run_id)
+    assert (run.status, run.attempt, run.lost) == (Status.SUCCESS, 2, 1)
+
+
+@pytest.mark.proves("S8")
 async def test_a_live_worker_keeps_its_leases(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     run_id = await doomed.enqueue()
     await doomed.claim()
@@ -113,7 +146,7 @@ async def test_a_live_worker_keeps_its_leases(doomed: Rig, heir: Rig, clock: Vir
     assert doomed.stage.under_way == [run_id]
 
 
-@pytest.mark.proves("S8", "R1-04")
+@pytest.mark.proves("S8")
 async def test_the_start_of_a_scheduler_changes_no_run(doomed: Rig, heir: Rig) -> None:
     doomed.stage.answer = None
     for delay in (0, 0, HOUR):
@@ -285,7 +318,7 @@ async def test_a_vanished_worker_without_leases_is_removed(doomed: Rig, heir: Ri
     assert await heir.storage.admission.workers() == []
 
 
-@pytest.mark.proves("L10")
+@pytest.mark.proves("S6")
 async def test_places_held_by_a_vanished_worker_are_released(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     await doomed.job(max_concurrent=1, delivery=Delivery.AT_MOST_ONCE)
     await doomed.enqueue()

@@ -86,7 +86,6 @@ async def test_a_once_schedule_fires_once_and_has_no_next_time(rig: Rig) -> None
     assert (stored.next_run_at, stored.enabled) == (None, False)
 
 
-@pytest.mark.proves("S11")
 async def test_a_manual_schedule_never_fires_by_itself(rig: Rig) -> None:
     await rig.schedule(manual())
 

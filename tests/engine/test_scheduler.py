@@ -352,14 +352,14 @@ async def test_a_full_batch_is_followed_by_the_next_immediately(rig: Rig, monkey
     assert len(await rig.runs()) == 3
 
 
-@pytest.mark.proves("T8")
+@pytest.mark.proves("R4-65")
 async def test_the_scheduler_wakes_exactly_at_the_next_fire_time(rig: Rig) -> None:
     await rig.schedule(once(later(START, HOUR)))
 
     assert await rig.fire(HOUR - 700) == 700
 
 
-@pytest.mark.proves("T8")
+@pytest.mark.proves("R4-65")
 async def test_the_sleep_of_the_scheduler_is_reduced_by_the_time_of_the_round(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

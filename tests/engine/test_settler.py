@@ -1,4 +1,4 @@
-"""The settler reports its own settlements, and continues immediately while there may be more."""
+"""The settler saves settlements with their events, and continues immediately while there may be more."""
 
 import asyncio
 from collections.abc import Iterable
@@ -6,27 +6,28 @@ from typing import Any
 
 import pytest
 
+from foliot import Foliot, Workflow
+from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.tree.settlement import Progress
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.engine.coordinator.pruner import ExecutionPruner
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
 from foliot.engine.loop import IMMEDIATELY
+from foliot.engine.scheduler.janitor import RETENTION
+from foliot.errors import StorageUnavailable
 from foliot.ports.definitions import Deployment
+from foliot.testing.builders import retention
+from foliot.testing.inline import InlineEngine
 from tests.engine.rig import Rig
 
 WF = JobId("wf")
 
 
 @pytest.fixture
-def reported() -> list[Progress]:
-    return []
-
-
-@pytest.fixture
-def settler(rig: Rig, reported: list[Progress]) -> Settler:
+def settler(rig: Rig) -> Settler:
     store, kinds = rig.storage.trees, rig.parts.trees
-    return Settler(store, rig.ids, kinds, TreeReader(store), wake=asyncio.Event(), listener=reported.append)
+    return Settler(store, rig.ids, kinds, TreeReader(store), wake=asyncio.Event())
 
 
 async def with_a_note(rig: Rig) -> RunId:
@@ -43,19 +44,26 @@ def after(parent: str) -> tuple[Edge, ...]:
     return (Edge(parent=parent),)
 
 
-async def test_a_saved_settlement_is_reported_and_followed_by_another_round(
-    rig: Rig, settler: Settler, reported: list[Progress]
-) -> None:
+async def changed_steps(rig: Rig) -> list[Any]:
+    events = await rig.storage.queries.events(after=0, limit=100)
+    return [item for event in events if event.kind is EventKind.STEPS_CHANGED for item in event.items]
+
+
+async def test_a_saved_settlement_writes_an_event_and_is_followed_by_another_round(rig: Rig, settler: Settler) -> None:
     run_id = await with_a_note(rig)
 
     assert await settler.round() == IMMEDIATELY
 
-    assert [(one.run_id, sorted(one.steps)) for one in reported] == [(run_id, ["first", "second"])]
+    assert await changed_steps(rig) == [
+        [run_id, "first", None],
+        [run_id, "second", None],
+        [run_id, "first", "success"],
+    ]
     assert await settler.round() != IMMEDIATELY
 
 
-async def test_a_settlement_that_another_process_has_saved_is_not_reported(
-    rig: Rig, settler: Settler, reported: list[Progress], monkeypatch: pytest.MonkeyPatch
+async def test_a_settlement_that_another_process_has_saved_writes_no_event(
+    rig: Rig, settler: Settler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def too_late(settlements: Iterable[Any], **_: object) -> list[RunId]:
         assert list(settlements)
@@ -66,4 +74,32 @@ async def test_a_settlement_that_another_process_has_saved_is_not_reported(
 
     assert await settler.round() != IMMEDIATELY
 
-    assert reported == []
+    assert [result for _, _, result in await changed_steps(rig)] == [None]
+
+
+async def test_an_execution_that_ends_as_it_is_opened_is_pruned_as_well(app: Foliot) -> None:
+    """Its only step is paused, so that nothing has to run."""
+    flow = Workflow("etl")
+    flow.step("only", shell="true")
+    app.workflow(flow)
+
+    async with InlineEngine(app) as engine:
+        await app.workflows.pause_step("etl", "only")
+        first = await app.workflows.start("etl")
+        for _ in range(RETENTION.executions_per_workflow or 0):
+            await app.workflows.start("etl")
+        await engine.run_until_idle()
+
+        assert await app.workflows.status(first) is None
+
+
+async def test_settling_goes_on_when_surplus_executions_cannot_be_removed(caplog: pytest.LogCaptureFixture) -> None:
+    class Away:
+        async def prune_executions(self, *_: object, **__: object) -> int:
+            raise StorageUnavailable("away")
+
+    pruner = ExecutionPruner(Away(), retention(executions_per_workflow=1))  # type: ignore[arg-type]  # the one verb that counts
+
+    await pruner.executions_ended({"etl"})
+
+    assert [record.message for record in caplog.records] == ["executions_not_pruned"]

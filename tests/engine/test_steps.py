@@ -67,7 +67,7 @@ async def test_each_outcome_of_a_step_is_a_result_with_its_error() -> None:
     app.workflow(flow)
     heard: dict[str, tuple[str | None, str | None, str, str]] = {}
 
-    @app.on_step
+    @app.on_step_end
     def ended(whole: ExecutionView, step: StepView) -> None:
         heard[step.name] = (step.result, step.cause, "".join((step.error or "").splitlines()[-1:]), whole.id)
 
@@ -278,7 +278,7 @@ async def test_a_wait_timeout_of_zero_checks_once(app: Foliot, engine: InlineEng
 # -- corners
 
 
-@pytest.mark.proves("R2-61", "R2-46")
+@pytest.mark.proves("R2-61")
 async def test_one_job_is_the_root_of_several_workflows(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
     one, two = Workflow("one"), Workflow("two")
     one.step("first", job="first").step("child", job="child").after("first")
@@ -321,3 +321,23 @@ async def test_an_edit_while_a_step_runs_applies_to_the_next_execution(
 
     assert (await execution(app, first)).results == {"first": "success", "child": "success"}
     assert (await execution(app, await begin(app, engine))).results == {"first": "success", "other": "success"}
+
+
+@pytest.mark.proves("R2-53")
+async def test_a_step_with_a_paused_job_is_skipped_until_the_job_is_resumed(
+    app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    flow = Workflow("flow")
+    flow.step("first", job="first").step("next", job="child").after("first").step("last", job="alone").after(
+        "next", "skipped"
+    )
+    await register(app, flow)
+    await app.jobs.pause("child")
+
+    skipped = await execution(app, await begin(app, engine))
+    await app.jobs.resume("child")
+    run = await execution(app, await begin(app, engine))
+
+    assert skipped.results == {"first": "success", "next": "skipped", "last": "success"}
+    assert {step.name: step.reason for step in skipped.steps} == {"first": "", "next": "job_paused", "last": ""}
+    assert run.results == {"first": "success", "next": "success", "last": "skipped"}

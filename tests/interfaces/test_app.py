@@ -230,7 +230,6 @@ def test_declaring_an_id_twice_is_refused(app: Foliot, declare: Callable[[Foliot
     assert caught.value.hint == "Give one of them another id."
 
 
-@pytest.mark.proves("R4-25", "R4-28", "R4-11", "R4-17")
 async def test_a_schedule_of_a_job_that_does_not_exist_is_named_when_the_application_opens(app: Foliot) -> None:
     app.shell("report", "true")
     app.schedule("nightly", "reprot", cron="0 2 * * *")
@@ -270,7 +269,7 @@ async def test_a_tick_that_has_fired_is_not_in_the_preview() -> None:
     assert view.preview[0] == view.next_run_at == early[0].scheduled_for + timedelta(hours=1)
 
 
-@pytest.mark.proves("R4-26", "R4-27")
+@pytest.mark.proves("R4-02")
 async def test_an_edit_keeps_the_pause_and_a_deleted_schedule_does_not_exist(app: Foliot) -> None:
     app.shell("job", "true")
 
@@ -341,7 +340,7 @@ async def cancel_itself() -> None:
     raise asyncio.CancelledError
 
 
-@pytest.mark.proves("Q5", "S6")
+@pytest.mark.proves("S6")
 @pytest.mark.parametrize("function", [leave, exhaust, bare, leave_async, cancel_itself])
 async def test_any_exception_of_a_function_is_a_failed_attempt(app: Foliot, function: Callable[[], None]) -> None:
     app.job(function)

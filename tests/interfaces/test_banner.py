@@ -43,3 +43,18 @@ def test_serve_prints_a_banner_on_a_terminal_and_stops_on_a_signal(elsewhere: Pa
     assert said["next"].startswith("hourly:default at 20")
     assert "node_stopped" in terminal.screen
     assert not any(line[0].startswith("{") for line in lines if line)
+
+
+def test_the_banner_says_that_a_file_with_errors_is_not_applied(elsewhere: Path) -> None:
+    job = '[[jobs]]\nid = "hourly"\ncommand = "true"\n'
+    (elsewhere / "foliot.toml").write_text(job)
+    with Terminal("serve", directory=elsewhere) as terminal:
+        terminal.read(until="Ctrl-C stops.")
+        terminal.send(SIGINT)
+    (elsewhere / "foliot.toml").write_text(f"{job}crom = 1\nretrys = 1\n")
+
+    with Terminal("serve", directory=elsewhere) as terminal:
+        terminal.read(until="Ctrl-C stops.")
+        terminal.send(SIGINT)
+
+    assert "not applied: foliot.toml has 2 errors" in terminal.screen

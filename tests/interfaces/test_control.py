@@ -111,12 +111,21 @@ def test_pause_and_resume_work_on_a_schedule_and_on_all_schedules_of_a_job(call:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("broken", "error: job 'broken' has no schedule"),
-        ("reprot", "error: no job or schedule is named 'reprot'\n  Did you mean \"report\"?"),
+        ("release", "error: 'release' has no schedule\n  Pause a schedule of the workflow, or a step"),
+        ("etl.load", "error: 'etl.load' has no schedule\n  Pause a schedule of the workflow, or a step"),
+        ("ettl", "error: no job or schedule is named 'ettl'\n  Did you mean \"etl\"?"),
     ],
 )
-def test_pausing_a_job_without_schedules_or_a_missing_id_fails(call: Call, shop: Path, name: str, message: str) -> None:
+def test_pausing_a_workflow_without_schedules_or_a_missing_id_fails(
+    call: Call, plant: Path, name: str, message: str
+) -> None:
     code, out, err = call("pause", name)
 
     assert (code, out) == (1, "")
     assert err.startswith(message)
+
+
+def test_a_job_without_schedules_is_paused_and_resumed(call: Call, shop: Path) -> None:
+    for word, state in ("pause", "paused"), ("resume", "on"):
+        assert call(word, "broken").out == f"{word}{'d' if word.endswith('e') else 'ed'} broken\n"
+        assert {one["id"]: one["state"] for one in call("jobs", "--json").objects}["broken"] == state

@@ -248,7 +248,7 @@ def link(fd: Path) -> str:
         return ""  # closed in the meantime
 
 
-@pytest.mark.proves("R0-12", "R0-22")
+@pytest.mark.proves("R0-22")
 async def test_a_job_of_any_kind_can_have_a_gate() -> None:
     app = Foliot()
 

@@ -17,11 +17,11 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     read, peek = Reader.read, Reader.peek
 
     async def count_read(self: Reader, look: Any) -> Any:
-        counts[self._path.name] += 1
+        counts[self.path.name] += 1
         return await read(self, look)
 
     def count_peek(self: Reader, *asked: Any) -> Any:
-        counts[self._path.name] += 1
+        counts[self.path.name] += 1
         return peek(self, *asked)
 
     monkeypatch.setattr(Reader, "read", count_read)
@@ -38,11 +38,17 @@ def test_show_run_reads_the_database_once_and_the_log_once(
     assert reads == {"foliot.db": 1, "foliot.db-logs": 1}
 
 
+def test_status_reads_the_database_once(call: Call, plant: Path, reads: Counter[str]) -> None:
+    assert call("status").code == 2
+
+    assert reads == {"foliot.db": 1}
+
+
 @pytest.mark.parametrize(
     "command",
     [
         *("show good", "runs", "runs --root etl@last", "jobs", "schedules", "workflows", "workflows show etl"),
-        *("workflows active", "top --once"),
+        *("workflows active", "top --once", "explain etl@last", "explain digest@last"),
     ],
 )
 def test_a_read_only_command_reads_the_database_once(

@@ -41,7 +41,7 @@ class Site:
         self._log = log
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def begin(self, text: str = KEPT) -> Reloader:
+    async def begin(self, text: str = KEPT, *, watches: bool = True) -> Reloader:
         """Apply the files, and watch them."""
         if not self.file.exists():
             self.file.write_text(text)
@@ -49,13 +49,15 @@ class Site:
         assert configuration is not None
         await self.services.deployer.apply(configuration.declared)
         reloader = Reloader(self.file, self.services, configuration, fingerprint(watched_paths(configuration)))
-        self._tasks = [asyncio.create_task(duty) for duty in (reloader.run(), reloader.watch())]
+        duties = [reloader.run(), *([reloader.watch()] if watches else [])]
+        self._tasks = [asyncio.create_task(duty) for duty in duties]
         return reloader
 
     async def end(self) -> None:
         for task in self._tasks:
             task.cancel()
-        assert [str(fault) for fault in await asyncio.gather(*self._tasks, return_exceptions=True)] == ["", ""]
+        faults = await asyncio.gather(*self._tasks, return_exceptions=True)
+        assert [str(fault) for fault in faults] == [""] * len(self._tasks)
 
     def events(self, *names: str) -> list[dict[str, Any]]:
         return [vars(record) for record in self._log.records if record.getMessage() in names]
@@ -196,6 +198,23 @@ async def test_a_file_with_errors_changes_nothing_is_logged_once_and_applied_whe
 
     mend(site)
     assert (await site.saw("configuration_applied"))["changes"] == "created more"
+    assert await site.jobs() == {"kept", "more"}
+
+
+async def test_files_can_be_watched_only_until_they_are_applied(site: Site) -> None:
+    reloader = await site.begin(watches=False)
+    watching = asyncio.create_task(reloader.watch_until_applied())
+
+    break_off(site)
+    await site.saw("configuration_refused")
+    assert not watching.done()
+
+    exchange(site.file, KEPT + MORE)
+    await site.saw("configuration_applied")
+    await watching
+    exchange(site.file, KEPT)
+    await site.look(times=5)
+
     assert await site.jobs() == {"kept", "more"}
 
 

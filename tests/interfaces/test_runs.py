@@ -10,7 +10,6 @@ import pytest
 from tests.interfaces.conftest import Call
 
 
-@pytest.mark.proves("R4-56")
 def test_runs_are_listed_newest_first(call: Call, shop: Path) -> None:
     code, out, err = call("runs")
 

@@ -254,7 +254,7 @@ def as_many_descriptors_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("slots", "roles", "is_told"), [("49", "worker", False), ("50", "worker", True), ("50", "scheduler", False)]
+    ("slots", "roles", "is_told"), [("40", "worker", False), ("41", "worker", True), ("41", "scheduler", False)]
 )
 @pytest.mark.usefixtures("as_many_descriptors_as_ever")
 def test_too_few_descriptors_for_the_slots_are_logged_at_start(
@@ -271,7 +271,7 @@ def test_too_few_descriptors_for_the_slots_are_logged_at_start(
 
     assert code == 0
     assert ("few_descriptors" in err) == is_told
-    assert ("Allow 260 open files (ulimit -Hn, LimitNOFILE= of systemd), or use --concurrency 49." in err) == is_told
+    assert ("Allow 259 open files (ulimit -Hn, LimitNOFILE= of systemd), or use --concurrency 40." in err) == is_told
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -100,6 +100,8 @@ async def test_the_policies_of_the_server_reach_every_runner() -> None:
     for kind, spec in asked.items():
         outcome = await runners[kind].run(an_attempt(log=ListLog(), user="root", **spec))
         assert "may not run as user 'root'" in getattr(outcome, "error", "")
+    outcome = await runners["python"].run(an_attempt(log=ListLog(), call="os:system"))
+    assert "may not call module 'os'" in getattr(outcome, "error", "")
 
 
 @pytest.mark.parametrize(

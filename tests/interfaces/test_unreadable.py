@@ -132,7 +132,7 @@ def test_unreadable_ticks_and_attempts_are_shown_as_unreadable(call: Call, shop:
 
 
 def test_an_unreadable_worker_stops_no_command(call: Call, shop: Path) -> None:
-    write("INSERT INTO workers VALUES ('w', 'w', '[]', -1, 9000000000000000000, 0, '', 0, 0)")
+    write("INSERT INTO workers VALUES ('w', 'w', '[]', -1, 9000000000000000000, 0, '', '', 0, 0)")
 
     code, out, err = call("top", "--once")
 

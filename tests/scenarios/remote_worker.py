@@ -13,6 +13,7 @@ from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.progress import read_progress
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import Run
 from foliot.engine.loop import Duty, Loop
@@ -38,7 +39,7 @@ _entropy: Final = count(1)
 
 
 class Performer:
-    """A runner that does what the definition sets: print, fail a number of times, or run until it is ended."""
+    """A runner that does what the definition sets: print, report, fail a number of times, or run until it is ended."""
 
     abandoned = 0
 
@@ -48,6 +49,8 @@ class Performer:
     async def run(self, attempt: Attempt) -> Success | Failure:
         self.begun.append((attempt.run_id, attempt.number))
         attempt.log.write("stdout", f"attempt {attempt.number} of {attempt.job_id}\n".encode())
+        if (fraction := attempt.spec.get("progress")) is not None:
+            attempt.report(read_progress(fraction, f"attempt {attempt.number}"))
         if attempt.spec.get("endless"):
             await asyncio.Event().wait()
         if attempt.number <= cast(int, attempt.spec.get("failures", 0)):
@@ -90,7 +93,7 @@ class RemoteWorker:
         self.role.consumer.end(list(self.role.consumer.held), Ending.SHUTDOWN)
         await self.role.consumer.drain()
         await self.role.finisher.flush()
-        await self._halt(self.role.finisher, self.role.logbook, self.role.heartbeat)
+        await self._halt(*self.role.savers, self.role.heartbeat)
         await self.role.heartbeat.retire()
         await self.relay.close()
 

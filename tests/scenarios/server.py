@@ -36,19 +36,19 @@ class Place:
     def objects(self, *arguments: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.foliot(*arguments, "--json").splitlines()]
 
-    def serve(self, *arguments: str, command: str = "serve") -> "Server":
-        return Server(self.directory, command, *arguments)
+    def serve(self, *arguments: str, command: str = "serve", **environ: str) -> "Server":
+        return Server(self.directory, command, *arguments, **environ)
 
 
 class Server:
     """A server process, which is ended with its block."""
 
-    def __init__(self, directory: Path, *arguments: str) -> None:
+    def __init__(self, directory: Path, *arguments: str, **environ: str) -> None:
         self._log = directory / f"server-{time.monotonic_ns()}.log"
         with self._log.open("wb") as output:
             self._process = subprocess.Popen(
-                command(*arguments), cwd=directory, env=environment(), stdin=subprocess.DEVNULL, stdout=output,
-                stderr=subprocess.STDOUT,
+                command(*arguments), cwd=directory, env=environment() | environ, stdin=subprocess.DEVNULL,
+                stdout=output, stderr=subprocess.STDOUT,
             )  # fmt: skip
 
     def __enter__(self) -> Self:

@@ -254,3 +254,47 @@ def test_warnings_of_a_file_are_logged_and_it_is_served(place: Place) -> None:
 
     with place.serve() as server:
         assert server.saw("configuration_problem")["place"] == "foliot.toml:2"
+
+
+UNPARSABLE = '\n[[jobs]]\nid = "wrong"\ncommand = "true\n'
+
+
+@pytest.mark.parametrize("error", [WRONG, UNPARSABLE])
+@pytest.mark.parametrize("text", [QUIET, WATCHED])
+def test_a_server_starts_with_the_last_applied_jobs_if_the_file_has_errors(place: Place, text: str, error: str) -> None:
+    """It applies the corrected file also without `watch`."""
+    place.file.write_text(text)
+    with place.serve():
+        pass
+    place.file.write_text(text + error)
+
+    with place.serve() as server:
+        refused = server.saw("configuration_refused")
+        assert refused["level"] == "error"
+        assert "foliot.toml:" in refused["problems"]
+        assert refused["errors"] == 1
+        place.foliot("trigger", "quiet", "--wait")
+        assert jobs(place) == {"quiet": "on"}
+
+        place.file.write_text(text + LOUD)
+        server.saw("configuration_applied")
+
+    assert jobs(place) == {"loud": "on", "quiet": "on"}
+
+
+def test_a_server_with_strict_refuses_a_file_with_errors(place: Place) -> None:
+    place.file.write_text(QUIET)
+    with place.serve():
+        pass
+    place.file.write_text(QUIET + WRONG)
+
+    assert "foliot.toml has 1 error" in place.foliot("serve", "--strict", code=1)
+
+
+def test_a_server_without_stored_jobs_refuses_a_file_with_errors(place: Place) -> None:
+    place.file.write_text(QUIET + WRONG)
+
+    assert "foliot.toml has 1 error" in place.foliot("serve", code=1)
+    assert not (place.directory / "foliot.db").exists()
+    place.foliot("migrate")
+    assert "foliot.toml has 1 error" in place.foliot("serve", code=1)

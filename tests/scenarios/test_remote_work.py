@@ -11,6 +11,7 @@ from foliot.domain.ids import IdSource, JobId, RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
+from foliot.domain.run.progress import SavedProgress
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick_run import launch_job
@@ -149,6 +150,25 @@ async def test_a_renewal_keeps_a_remote_worker_alive(site: Site) -> None:
     assert (await site.run(run_id)).status is Status.RUNNING
 
 
+async def test_progress_reaches_the_storage_through_the_work_port_only_while_the_lease_is_held(site: Site) -> None:
+    await site.job("endless", spec={"endless": True, "progress": 0.4})
+    lost = site.worker()
+    run_id = await site.enqueue("endless")
+    await site.until(partial(has_reported, site, run_id, SavedProgress(0.4, "attempt 1", site.clock.now())))
+    await lost.vanish()
+    site.clock.advance(LEASE)
+    await site.reap()
+    assert (await site.run(run_id)).progress is None
+
+    site.worker()
+    await site.until(partial(has_reported, site, run_id, SavedProgress(0.4, "attempt 2", site.clock.now())))
+    late = next(body for body, _ in lost.relay.sent if body.startswith(b'{"type":"SaveProgress"'))
+    stale = msgspec.json.decode(await site.endpoint.answer(late))
+
+    assert len(stale) == 1
+    assert await has_reported(site, run_id, SavedProgress(0.4, "attempt 2", site.clock.now()))
+
+
 async def test_a_remote_worker_executes_the_steps_of_a_workflow(site: Site) -> None:
     await site.job("greet")
     own = Step(name="own", definition=a_job_spec(kind=KIND))
@@ -202,6 +222,10 @@ def a_coordinator(site: Site) -> CoordinatorRole:
         launcher=launch_job,
     )
     return CoordinatorRole(parts, Settings(label="coordinator"))
+
+
+async def has_reported(site: Site, run_id: RunId, progress: SavedProgress) -> bool:
+    return (await site.run(run_id)).progress == progress
 
 
 async def has_renewed(relay: WorkRelay, times: int) -> bool:

@@ -17,6 +17,7 @@ from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import Finish, Renewal, Worker
 from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.progress import ProgressReport
 from foliot.ports.topic import Topic
 from foliot.ports.work import Claimed, Exchanged, Work
 
@@ -61,13 +62,27 @@ class AppendLog(Struct, tag=True):
     chunks: list[LogChunk]
 
 
+class SaveProgress(Struct, tag=True):
+    reports: list[ProgressReport]
+
+
 class WaitFor(Struct, tag=True):
     """Returns when the topic has news."""
 
     topic: Topic
 
 
-Request = RegisterWorker | RenewWorker | RetireWorker | ClaimRuns | FinishRuns | ExchangeRuns | AppendLog | WaitFor
+Request = (
+    RegisterWorker
+    | RenewWorker
+    | RetireWorker
+    | ClaimRuns
+    | FinishRuns
+    | ExchangeRuns
+    | AppendLog
+    | SaveProgress
+    | WaitFor
+)
 _REQUEST: Final[Decoder[Request]] = Decoder(Request)
 _NOTHING: Final[Decoder[None]] = Decoder(type(None))
 _RENEWAL: Final[Decoder[Renewal | None]] = Decoder(Renewal | None)
@@ -101,6 +116,8 @@ class WorkEndpoint:
                 return await self._work.exchange(finishes, worker_id, queues, limit, known=known, only=only)
             case AppendLog(chunks):
                 return await self._work.append_log(chunks)
+            case SaveProgress(reports):
+                return await self._work.save_progress(reports)
             case WaitFor(topic):
                 await self._work.signal(topic).wait()
                 self._work.signal(topic).clear()
@@ -174,6 +191,9 @@ class WorkRelay:
 
     async def append_log(self, chunks: Sequence[LogChunk]) -> list[Token]:
         return await self._ask(AppendLog(list(chunks)), _TOKENS)
+
+    async def save_progress(self, reports: Sequence[ProgressReport], *, at: Instant | None = None) -> list[Token]:
+        return await self._ask(SaveProgress(list(reports)), _TOKENS, at)
 
     async def close(self) -> None:
         for wait in self._waits:

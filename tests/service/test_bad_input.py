@@ -68,7 +68,7 @@ SCHEDULES: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.proves("R4-33", "R4-58", "R1-36")
+@pytest.mark.proves("R4-33", "R4-58")
 @pytest.mark.parametrize(("code", "fields", "word"), SCHEDULES)
 async def test_an_invalid_schedule_is_refused(app: Foliot, code: str, fields: dict[str, Any], word: str) -> None:
     with pytest.raises(FoliotError) as refused:
@@ -141,7 +141,6 @@ RUNS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.proves("R1-36")
 @pytest.mark.parametrize(("request_", "word"), RUNS)
 async def test_an_invalid_run_is_refused(app: Foliot, request_: dict[str, Any], word: str) -> None:
     with pytest.raises(InvalidInput) as refused:

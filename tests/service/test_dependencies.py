@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from foliot import Foliot, current_run
+from foliot import Foliot, Workflow, current_run
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.conditions import Condition
@@ -48,7 +48,7 @@ def ran() -> list[str]:
     return [name for name, _ in RAN]
 
 
-@pytest.mark.proves("R2-03", "R2-12", "R2-22", "R2-38", "R2-45")
+@pytest.mark.proves("R2-12", "R2-22", "R2-38", "R2-45")
 async def test_a_schedule_of_a_root_job_starts_its_dependent_jobs(app: Foliot, engine: InlineEngine) -> None:
     await app.jobs.add_dependency("b", "a")
     await app.jobs.add_dependency("c", "b", "complete")
@@ -59,6 +59,32 @@ async def test_a_schedule_of_a_root_job_starts_its_dependent_jobs(app: Foliot, e
     assert len({execution for _, execution in RAN}) == 1
     assert RAN[0][1] is not None
     assert await app.jobs.dependencies("b") == [Edge(parent="a")]
+
+
+@pytest.mark.proves("R2-03")
+@pytest.mark.parametrize("failing", ["", "a", "b"])
+async def test_a_workflow_declared_whole_has_the_edges_and_results_of_one_declared_edge_by_edge(
+    app: Foliot, engine: InlineEngine, failing: str
+) -> None:
+    edges = {"b": {"a": "success"}, "c": {"b": "success"}, "d": dict.fromkeys("abc", "complete")}
+    whole = Workflow("whole")
+    for name in "abcd":
+        step = whole.step(name, job=name)
+        for parent, when in edges.get(name, {}).items():
+            step.after(parent, when)
+            await app.jobs.add_dependency(name, parent, when)
+    await (await app.open()).workflows.put({"whole": whole.spec})
+    FAILING.update(failing)
+
+    await app.workflows.start("whole")
+    await engine.run_until_idle()
+    declared = ran()
+    RAN.clear()
+    await engine.advance(timedelta(hours=1))
+
+    assert ran() == declared == {"": list("abcd"), "a": list("ad"), "b": list("abd")}[failing]
+    for declared_step in whole.spec.steps:
+        assert set(declared_step.after) == set(await app.jobs.dependencies(declared_step.name))
 
 
 @pytest.mark.proves("R2-39")

@@ -124,7 +124,7 @@ async def test_a_disabled_job_keeps_its_schedules(services: Services, scene: Sce
     assert (tick.outcome, tick.reason) == (TickOutcome.SKIPPED, TickReason.DISABLED)
 
 
-@pytest.mark.proves("R4-26")
+@pytest.mark.proves("R4-02")
 async def test_apply_keeps_schedules_paused(services: Services) -> None:
     await services.deployer.apply(declare(A))
     await services.jobs.pause(A)

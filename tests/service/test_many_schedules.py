@@ -47,7 +47,6 @@ async def test_all_schedules_that_are_over_are_reported(
     assert [getattr(record, "schedule", "") for record in caplog.records] == ["a", "b"]
 
 
-@pytest.mark.proves("R4-25")
 async def test_schedules_with_the_same_h_expression_have_different_times(
     schedules: ScheduleService,
 ) -> None:

@@ -87,7 +87,7 @@ async def test_a_definition_owned_by_foliot_is_not_deleted_by_force(services: Se
     assert set(await services.storage.definitions.get_jobs([A])) == {A}
 
 
-@pytest.mark.proves("R4-26")
+@pytest.mark.proves("R4-02")
 async def test_any_caller_may_pause_and_resume_a_schedule(owned: Services) -> None:
     await owned.schedules.pause(DAILY, True)
     assert (await owned.schedules.record(DAILY)).paused_at is not None

@@ -167,7 +167,6 @@ async def test_many_runs_are_cancelled_in_one_call(services: Services, scene: Sc
     }
 
 
-@pytest.mark.proves("S11")
 async def test_a_disabled_job_still_runs_by_hand(services: Services, scene: Scene) -> None:
     await scene.job(enabled=False)
 

@@ -140,7 +140,6 @@ async def test_verify_finds_a_fault_on_a_later_page(
     assert [finding.fault for finding in (await report(scene)).findings] == [fault]
 
 
-@pytest.mark.proves("T12")
 @pytest.mark.parametrize("size", [1, 2, 200])
 async def test_verify_finds_a_missing_run_with_any_page_size(
     scene: Scene, path: Path, monkeypatch: pytest.MonkeyPatch, size: int

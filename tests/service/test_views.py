@@ -42,7 +42,7 @@ SPECIFIED = {
 AT_START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.proves("R1-18", "R4-72", "T8")
+@pytest.mark.proves("R1-18", "R4-72")
 async def test_a_run_view_has_every_specified_field(scene: Scene) -> None:
     await scene.schedule(every(60))
     [run_id] = await scene.fire_after(MINUTE)

@@ -19,32 +19,35 @@ class TestJobs(storage.JobContract): pass
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """A project with its own tests and an installed Foliot."""
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
-    installed = tmp_path / "site" / "foliot_as_declared-0.dist-info"
-    installed.mkdir(parents=True)
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: foliot-as-declared\nVersion: 0\n")
-    lines = [f"{name} = {module}\n" for name, module in declared.items()]
-    (installed / "entry_points.txt").write_text(f"[pytest11]\n{''.join(lines)}")
+    """A project with its own tests."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_adapter.py").write_text(ADAPTER)
     return tmp_path
 
 
-def test_a_project_outside_need_not_declare_the_proves_mark(elsewhere: Path) -> None:
-    places = os.pathsep.join([str(elsewhere / "site"), str(ROOT / "src")])
-    options = ["--strict-markers", "-Werror::pytest.PytestUnknownMarkWarning", "--collect-only", "-q"]
-
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, "tests"],
-        cwd=elsewhere,
-        env={**os.environ, "PYTHONPATH": places},
+def collect(project: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "--strict-markers", "--collect-only", "-q", *options, "tests"],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
 
+
+def test_the_plug_in_registers_the_mark_of_the_suites(elsewhere: Path) -> None:
+    done = collect(elsewhere, "-p", "foliot.testing", "-Werror::pytest.PytestUnknownMarkWarning")
+
     assert done.returncode == 0, done.stdout + done.stderr
     assert "TestRuns::test_a_run_is_read_as_it_was_created" in done.stdout
     assert "UnknownMark" not in done.stdout + done.stderr
+
+
+def test_the_plug_in_is_loaded_only_on_request(elsewhere: Path) -> None:
+    """An installed package must not change the test runs of every project."""
+    entry_points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"].get("entry-points", {})
+
+    assert "pytest11" not in entry_points
+    assert "'proves' not found in `markers`" in collect(elsewhere).stdout

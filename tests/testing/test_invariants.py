@@ -106,7 +106,6 @@ SPOILED_ROWS: dict[str, tuple[str, Spoil]] = {
 }
 
 
-@pytest.mark.proves("T1", "T2", "T3", "T4")
 @pytest.mark.parametrize("name", SPOILED_ROWS)
 async def test_a_corrupt_ledger_is_found(scene: Scene, name: str) -> None:
     await a_busy_hour(scene)
@@ -118,7 +117,6 @@ async def test_a_corrupt_ledger_is_found(scene: Scene, name: str) -> None:
     assert any(fault.startswith(invariant) for fault in faults)
 
 
-@pytest.mark.proves("T5")
 async def test_a_watermark_that_ran_ahead_is_found(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
@@ -130,7 +128,6 @@ async def test_a_watermark_that_ran_ahead_is_found(scene: Scene) -> None:
     assert any(fault.startswith("T5") for fault in faults)
 
 
-@pytest.mark.proves("T15")
 async def test_a_deleted_schedule_with_planned_ticks_is_found(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
@@ -141,7 +138,6 @@ async def test_a_deleted_schedule_with_planned_ticks_is_found(scene: Scene) -> N
     assert any(fault.startswith("T15") for fault in faults)
 
 
-@pytest.mark.proves("T4")
 async def test_a_tick_without_its_run_and_a_run_without_its_tick_are_found(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
@@ -157,7 +153,6 @@ async def test_a_tick_without_its_run_and_a_run_without_its_tick_are_found(scene
     assert [fault[:2] for fault in check_launches([unrecorded], runs, is_pruned=False)] == ["T4"]
 
 
-@pytest.mark.proves("T4")
 async def test_a_run_of_two_ticks_and_a_run_of_another_tick_are_found(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
@@ -182,7 +177,6 @@ SPOILED_RUNS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.proves("S2", "S3")
 @pytest.mark.parametrize("name", SPOILED_RUNS)
 async def test_a_corrupt_run_is_found(scene: Scene, name: str) -> None:
     claim = await scene.start()
@@ -195,7 +189,6 @@ async def test_a_corrupt_run_is_found(scene: Scene, name: str) -> None:
     assert any(fault.startswith(invariant) for fault in check_history(spoiled, scene.now))
 
 
-@pytest.mark.proves("S3", "L2")
 async def test_attempts_that_do_not_follow_each_other_are_found(scene: Scene) -> None:
     await scene.finish(to_retry(await scene.start()))
     await scene.finish(*(succeeded(claim) for claim in await scene.claim()))
@@ -213,7 +206,6 @@ async def test_attempts_that_do_not_follow_each_other_are_found(scene: Scene) ->
     assert [fault[:2] for fault in check_history(reversed_time, scene.now)] == ["S2"]
 
 
-@pytest.mark.proves("L1", "T10")
 async def test_two_leases_with_one_token_and_two_runs_of_one_schedule_are_found(scene: Scene) -> None:
     await scene.schedule(every(60, overlap=Overlap.QUEUE))
     await scene.fire_after(MINUTE)
@@ -228,7 +220,6 @@ async def test_two_leases_with_one_token_and_two_runs_of_one_schedule_are_found(
     assert [fault[:3] for fault in check_overlap([await book_of(scene)], [run, twin])] == ["T10"]
 
 
-@pytest.mark.proves("S4")
 async def test_an_end_without_an_event_is_found(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     claim = await scene.start()
     await scene.finish(succeeded(claim))
@@ -260,7 +251,6 @@ def told_twice(event: Any) -> Any:
     return event._replace(items=event.items * 2) if event.kind is EventKind.RUNS_ENDED else event
 
 
-@pytest.mark.proves("M1")
 @pytest.mark.parametrize("name", INJECTED)
 async def test_each_injected_fault_in_a_storage_is_found(scene: Scene, distort: Distort, name: str) -> None:
     await a_busy_hour(scene)
@@ -308,7 +298,6 @@ def silent(event: Any) -> Any:
     return event._replace(items=[]) if event.kind is EventKind.EXECUTIONS_ENDED else event
 
 
-@pytest.mark.proves("D2", "D5", "D6")
 @pytest.mark.parametrize("name", PLANTED_IN_EXECUTIONS)
 async def test_a_corrupt_execution_is_found(scene: Scene, distort: Distort, name: str) -> None:
     execution = await opened(scene)
@@ -322,7 +311,6 @@ async def test_a_corrupt_execution_is_found(scene: Scene, distort: Distort, name
     assert any(re.match(fault, found) for found in faults)
 
 
-@pytest.mark.proves("T2", "T3")
 async def test_the_oracle_finds_missing_and_surplus_ticks(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
@@ -334,7 +322,6 @@ async def test_the_oracle_finds_missing_and_surplus_ticks(scene: Scene) -> None:
     assert [fault[:2] for fault in compare_with_oracle(longer, grid)] == ["T3"]
 
 
-@pytest.mark.proves("T2")
 async def test_the_oracle_finds_a_range_with_a_wrong_count(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)

@@ -106,7 +106,6 @@ async def test_the_watch_accepts_a_sound_history(scene: Scene, watch: Watch) -> 
     assert watch.unfinished == []
 
 
-@pytest.mark.proves("S1")
 async def test_the_watch_finds_an_invalid_move(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.create(a_run())
     await watch.check()
@@ -116,7 +115,6 @@ async def test_the_watch_finds_an_invalid_move(scene: Scene, watch: Watch, disto
         await watch.check()
 
 
-@pytest.mark.proves("S1")
 async def test_the_watch_finds_a_missing_run(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.create(a_run())
     distort("queries.get_runs", lambda runs: {})
@@ -125,7 +123,6 @@ async def test_the_watch_finds_a_missing_run(scene: Scene, watch: Watch, distort
         await watch.check()
 
 
-@pytest.mark.proves("S3")
 @pytest.mark.parametrize("attempt", [-1, 3])
 async def test_the_watch_finds_attempts_that_jump(scene: Scene, watch: Watch, distort: Distort, attempt: int) -> None:
     await started(scene, watch)
@@ -136,7 +133,6 @@ async def test_the_watch_finds_attempts_that_jump(scene: Scene, watch: Watch, di
         await watch.check()
 
 
-@pytest.mark.proves("S3")
 async def test_the_watch_finds_too_many_attempts(scene: Scene, watch: Watch) -> None:
     await scene.create(a_run())
     for _ in range(5):
@@ -148,7 +144,6 @@ async def test_the_watch_finds_too_many_attempts(scene: Scene, watch: Watch) -> 
         await watch.check()
 
 
-@pytest.mark.proves("S4")
 async def test_the_watch_finds_a_second_end(scene: Scene, watch: Watch, distort: Distort) -> None:
     claim = await scene.start()
     await scene.finish(succeeded(claim))
@@ -160,7 +155,6 @@ async def test_the_watch_finds_a_second_end(scene: Scene, watch: Watch, distort:
         await watch.check()
 
 
-@pytest.mark.proves("S4")
 async def test_the_watch_finds_an_end_event_with_another_status(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.finish(succeeded(await scene.start()))
     distort("queries.get_runs", each_run(status=Status.FAILED))
@@ -169,7 +163,6 @@ async def test_the_watch_finds_an_end_event_with_another_status(scene: Scene, wa
         await watch.check()
 
 
-@pytest.mark.proves("S10")
 async def test_the_watch_finds_the_output_of_another_attempt(scene: Scene, watch: Watch) -> None:
     await scene.create(a_run())
     await scene.finish(*[to_retry(claim) for claim in await scene.claim()])
@@ -180,7 +173,6 @@ async def test_the_watch_finds_the_output_of_another_attempt(scene: Scene, watch
         await watch.check()
 
 
-@pytest.mark.proves("L1")
 async def test_the_watch_finds_a_lease_of_a_dead_worker(scene: Scene, watch: Watch, distort: Distort) -> None:
     await started(scene, watch)
     distort("admission.workers", lambda states: [state._replace(is_alive=False) for state in states])
@@ -189,7 +181,6 @@ async def test_the_watch_finds_a_lease_of_a_dead_worker(scene: Scene, watch: Wat
         await watch.check()
 
 
-@pytest.mark.proves("L2")
 async def test_the_watch_finds_a_token_that_does_not_rise(scene: Scene, watch: Watch, distort: Distort) -> None:
     first = await started(scene, watch)
     await watch.check()
@@ -200,7 +191,6 @@ async def test_the_watch_finds_a_token_that_does_not_rise(scene: Scene, watch: W
         await watch.check()
 
 
-@pytest.mark.proves("L10")
 @pytest.mark.parametrize(("job_id", "most"), [(REPORT, 2), (KEYED, 1)])
 async def test_the_watch_finds_more_runs_than_a_limit_allows(
     scene: Scene, watch: Watch, job_id: JobId, most: int
@@ -214,7 +204,6 @@ async def test_the_watch_finds_more_runs_than_a_limit_allows(
         await watch.check()
 
 
-@pytest.mark.proves("T10")
 async def test_the_watch_finds_forbidden_overlap(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.schedule(every(60, overlap=Overlap.ALLOW))
     for _ in range(2):
@@ -234,7 +223,6 @@ def forbidding(revision: Any) -> Any:
     return revision._replace(spec=replace(revision.spec, overlap=Overlap.SKIP))
 
 
-@pytest.mark.proves("T1")
 async def test_the_watch_finds_a_tick_decided_twice(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.schedule(every(60))
     await scene.fire_after(MINUTE)
@@ -245,7 +233,6 @@ async def test_the_watch_finds_a_tick_decided_twice(scene: Scene, watch: Watch, 
         await watch.check()
 
 
-@pytest.mark.proves("O2")
 async def test_the_watch_finds_repeated_events(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.create(a_run())
     [*_, told] = await watch.check()
@@ -255,7 +242,6 @@ async def test_the_watch_finds_repeated_events(scene: Scene, watch: Watch, disto
         await watch.check()
 
 
-@pytest.mark.proves("T5", "T6")
 @pytest.mark.parametrize(
     ("change", "invariant"),
     [
@@ -277,7 +263,6 @@ async def test_the_watch_finds_an_invalid_watermark(
         await watch.check()
 
 
-@pytest.mark.proves("T2")
 async def test_the_watch_finds_a_ledger_without_a_row(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.schedule(every(60))
     await scene.fire_after(MINUTE)
@@ -301,7 +286,6 @@ async def test_the_watch_accepts_a_sound_execution(scene: Scene, watch: Watch) -
     await watch.check()
 
 
-@pytest.mark.proves("D6")
 async def test_the_watch_finds_an_ended_step_without_a_note(scene: Scene, watch: Watch, distort: Distort) -> None:
     execution = await under_way(scene, watch)
     await watch.check()
@@ -312,7 +296,6 @@ async def test_the_watch_finds_an_ended_step_without_a_note(scene: Scene, watch:
         await watch.check()
 
 
-@pytest.mark.proves("D2")
 async def test_the_watch_finds_a_wrong_count_of_open_steps(scene: Scene, watch: Watch, distort: Distort) -> None:
     await under_way(scene, watch)
     distort(
@@ -323,7 +306,6 @@ async def test_the_watch_finds_a_wrong_count_of_open_steps(scene: Scene, watch: 
         await watch.check()
 
 
-@pytest.mark.proves("D2")
 async def test_the_watch_finds_a_changed_result(scene: Scene, watch: Watch, distort: Distort) -> None:
     execution = await under_way(scene, watch)
     await watch.check()
@@ -350,7 +332,6 @@ def with_result(step: StepRecord, result: Result) -> StepRecord:
     return step if step.state.result is None else step._replace(state=step.state._replace(result=result))
 
 
-@pytest.mark.proves("D7")
 async def test_the_watch_finds_an_execution_of_another_version(scene: Scene, watch: Watch, distort: Distort) -> None:
     await under_way(scene, watch)
     distort("queries.get_executions", lambda found: {run_id: one._replace(version=2) for run_id, one in found.items()})
@@ -359,7 +340,6 @@ async def test_the_watch_finds_an_execution_of_another_version(scene: Scene, wat
         await watch.check()
 
 
-@pytest.mark.proves("D6")
 async def test_the_watch_finds_a_second_run_of_a_step(scene: Scene, watch: Watch) -> None:
     execution = await under_way(scene, watch)
     await watch.check()
@@ -369,7 +349,6 @@ async def test_the_watch_finds_a_second_run_of_a_step(scene: Scene, watch: Watch
         await watch.check()
 
 
-@pytest.mark.proves("D9")
 async def test_the_watch_finds_a_run_of_another_execution(scene: Scene, watch: Watch) -> None:
     execution = await under_way(scene, watch)
     await watch.check()
@@ -384,7 +363,6 @@ PARENTS = [("extract", frozenset({Condition.SUCCESS}))]
 RUN = RunId("run")
 
 
-@pytest.mark.proves("D2", "D3", "D6")
 @pytest.mark.parametrize(
     ("parent", "state", "status", "invariant"),
     [

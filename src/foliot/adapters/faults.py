@@ -17,7 +17,7 @@ from typing import Final
 from foliot.errors import InvalidInput
 
 VERBS: Final = (
-    *("put_jobs", "delete_jobs", "put_schedules", "pause", "delete_schedules", "commit_firings"),
+    *("put_jobs", "delete_jobs", "pause_job", "put_schedules", "pause", "delete_schedules", "commit_firings"),
     *("create", "release_due", "admit", "claim", "finish", "exchange", "cancel", "append"),
     *(
         "rename_jobs",
@@ -35,6 +35,7 @@ VERBS: Final = (
         "pass_gates",
     ),
     *("register", "renew", "retire", "expired", "remove_expired", "lead", "resign", "prune", "prune_logs"),
+    *("expire_workers", "hold_listener", "advance_listener", "release_listener", "progress"),
 )
 POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))
 """All points: before and after each commit of a storage. `prune_logs` exists only in SQLite, which has a log file."""

@@ -194,7 +194,7 @@ class Application(Registry):
         chosen = settings or Settings(label=node_label())
         runners = build_runners(self._functions, self.launcher, chosen.slots, policy, echo=chosen.echo)
         services = await self.open()
-        node = build_node(services, runners, chosen, self._launcher, self.listeners.listen(services.workflows))
+        node = build_node(services, runners, chosen, self._launcher, self.hooks.subscriptions(services.storage))
         self._nodes.add(node)
         return node
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar, Unpack, overload
 
+from foliot.app.hooks import HookRegistry
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.job import checked_overlay, read_gate
 from foliot.domain.input.keywords import Keywords, as_written, read_keywords
@@ -25,23 +26,22 @@ from foliot.domain.vocabulary.places import JOB_CALL, KIND_CALLS, SCHEDULE_CALL
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidJob, InvalidSchedule, shown
-from foliot.service.commands.listeners import Listeners, OnComplete, OnStep
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 JobName = str | Callable[..., Any]
 """The id of a job, or the function registered as one."""
 
 
-class Registry:
-    """The declared jobs, workflows and schedules of an application, and its listeners."""
+class Registry(HookRegistry):
+    """The declared jobs, workflows and schedules of an application, and its hooks."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._functions: dict[str, Callable[..., Any]] = {}
         self._names: dict[Callable[..., Any], JobId] = {}
         self._jobs: dict[JobId, JobSpec] = {}
         self._schedules: dict[ScheduleId, ScheduleSpec] = {}
         self._workflows: dict[str, WorkflowSpec] = {}
-        self.listeners = Listeners()
 
     @overload
     def job(self, function: Function) -> Function: ...
@@ -110,16 +110,6 @@ class Registry:
         self._workflows[whole.id] = whole.spec
         self._functions.update(whole.functions)
         return whole
-
-    def on_workflow_complete(self, function: OnComplete) -> OnComplete:
-        """Call a function, plain or async, with each execution that ends in this process."""
-        self.listeners.on_complete.append(function)
-        return function
-
-    def on_step(self, function: OnStep) -> OnStep:
-        """Call a function, plain or async, with each execution and step that resolves in this process."""
-        self.listeners.on_step.append(function)
-        return function
 
     def schedule(
         self,

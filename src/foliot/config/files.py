@@ -27,6 +27,10 @@ MAX_FILES: Final = 10_000
 MAX_DEPTH: Final = 50
 _IN_LINE: Final = re.compile(r" \(at line (?P<line>\d+), column \d+\)$")
 _LONG_NUMBER: Final = re.compile(r"(?<=[=\[,\s+-])[0-9][0-9_]{500,}")
+_HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w"'-]+(\s*\.\s*[\w"'-]+)*\s*\]\]?\s*(#.*)?$""")
+"""A header of a table. A line of a shell script such as `[ -f x ]` is none."""
+_DECLARATION: Final = re.compile(r"""\s*\[\[?\s*["']?(jobs|workflows)\b""")
+"""The header of a job or workflow, also one that is not closed."""
 _AT_END: Final = " (at end of document)"
 _TRANSIENT: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """Errors of this process or this machine, not of a file."""
@@ -173,6 +177,18 @@ def _check_regular(path: Path, status: os.stat_result) -> None:
         raise InvalidInput(
             f"{str(path)[-128:]!a} is not a regular file", hint="Name a file, not a directory or a pipe."
         )
+
+
+def settings_text(text: str) -> str:
+    """Return the text of a file without the tables of its jobs and workflows, where its syntax errors may be."""
+    kept, is_kept = [], True
+    for line in text.splitlines(keepends=True):
+        if _DECLARATION.match(line):
+            is_kept = False
+        elif _HEADER.match(line):
+            is_kept = True
+        kept.append(line if is_kept else "\n")
+    return "".join(kept)
 
 
 def parse(text: str, path: Path, problems: Problems) -> Document | None:

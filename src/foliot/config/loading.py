@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from foliot.config.declarations import Sources, read_declared
 from foliot.config.document import Document, Node, Problems
 from foliot.config.environment import report_unknown_variables, section_from
-from foliot.config.files import Files, read_files, sections
+from foliot.config.files import Files, parse, read_files, read_text, sections, settings_text
 from foliot.config.reading import Fields, Reading
 from foliot.config.sections import (
     outbound_settings,
@@ -38,7 +40,31 @@ def load(path: Path | None, environ: Mapping[str, str], now: Instant) -> Loaded:
     configuration = _configuration(files, reading)
     report_unknown_variables(environ, problems)
     storage = configuration.storage if files.documents or path is None else None
-    return Loaded(None if problems.has_errors else configuration, problems.sorted(files.paths), storage)
+    if not problems.has_errors:
+        return Loaded(configuration, problems.sorted(files.paths), storage, configuration)
+    settings = None if path is None else _settings_alone(path, files, Reading(environ, Problems(), now))
+    if storage is None and settings is not None:
+        storage = settings.storage
+    return Loaded(None, problems.sorted(files.paths), storage, settings)
+
+
+def _settings_alone(path: Path, files: Files, reading: Reading) -> Configuration | None:
+    """Return the configuration without its jobs and workflows. None if there are errors elsewhere too."""
+    main = files.documents[:1] or _settings_document(path)
+    for document in main:
+        _check_root(document, reading, is_main=True)
+    settings, _ = _settings(main, files, reading)
+    report_unknown_variables(reading.environ, reading.problems)
+    return settings if main and not reading.problems.has_errors else None
+
+
+def _settings_document(path: Path) -> tuple[Document, ...]:
+    """Return the settings of a file that is not TOML as a whole, or nothing."""
+    try:
+        document = parse(settings_text(read_text(path)), path, Problems())
+    except InvalidInput:
+        return ()
+    return () if document is None else (document,)
 
 
 def _read_files(path: Path, reading: Reading) -> Files:
@@ -52,9 +78,8 @@ def _read_files(path: Path, reading: Reading) -> Files:
 def _configuration(files: Files, reading: Reading) -> Configuration:
     for number, document in enumerate(files.documents):
         _check_root(document, reading, is_main=number == 0)
-    main = files.documents[:1]
-    fields = {name: _section(name, main, reading) for name in SECTIONS}
-    server = server_settings(fields["server"], reading)
+    settings, fields = _settings(files.documents[:1], files, reading)
+    server = settings.server
     reading.sandbox_policy = server.sandbox_policy
     sources = Sources(
         jobs=_tables(files.documents, "jobs", reading),
@@ -62,17 +87,24 @@ def _configuration(files: Files, reading: Reading) -> Configuration:
         defaults=_defaults(fields),
         queues=server.queues if "worker" in server.roles else None,
     )
-    return Configuration(
+    return replace(settings, declared=read_declared(sources, reading))
+
+
+def _settings(main: tuple[Document, ...], files: Files, reading: Reading) -> tuple[Configuration, Mapping[str, Fields]]:
+    """Return the configuration without jobs and workflows, and the options of its sections."""
+    fields = {name: _section(name, main, reading) for name in SECTIONS}
+    server = server_settings(fields["server"], reading)
+    settings = Configuration(
         server=server,
         storage=_storage(fields["storage"], main, reading),
         queue=queue_settings(fields["queue"], reading),
         retention=retention_settings(fields["retention"], reading),
         outbound=outbound_settings(fields["outbound"], server, reading),
-        declared=read_declared(sources, reading),
         files=files.paths,
         blank=files.blank,
         watched=files.directories,
     )
+    return settings, fields
 
 
 def _check_root(document: Document, reading: Reading, *, is_main: bool) -> None:

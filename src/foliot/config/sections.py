@@ -26,14 +26,12 @@ from foliot.errors import InvalidInput, suggest
 SCHEMES: Final = ("sqlite", "postgresql", "postgres")
 _BROKERS: Final = ("nats", "redis", "rediss")
 _DATABASE: Final = "foliot.db"
-_SERVED_LATER: Final = ("host", "port", "admin_token")
 
 
 def server_settings(fields: Fields, reading: Reading) -> ServerSettings:
-    for name in _SERVED_LATER:
-        if name in fields:
-            message = "the HTTP server arrives with a later version; this is kept for it"
-            reading.problems.warning(fields[name].place, message, "Keep it, or leave it out until then.")
+    for name in (field.name for field in WEB if field.name in fields):
+        message = f"{name} is not supported yet: the HTTP server arrives with a later version"
+        reading.problems.warning(fields[name].place, message, "Leave it out until then.")
     for queue in fields.value("queues", ()):
         _check(reading, fields, "queues", lambda name=queue: check_name("queue", name))
     for name in ("roles", "queues"):

@@ -69,6 +69,7 @@ class RetentionSettings(NamedTuple):
     events_age: Millis | None = Millis(7 * DAY)
     executions_per_workflow: int | None = 100
     executions_age: Millis | None = None
+    executions_total: int | None = None
 
 
 class OutboundSettings(Struct, frozen=True, kw_only=True):
@@ -104,6 +105,8 @@ class Loaded(NamedTuple):
     problems: tuple[Problem, ...] = ()
     storage: str | None = None
     """The URL of the database if it is known, also where the rest has errors."""
+    settings: Configuration | None = None
+    """The configuration without its jobs and workflows. None: there are errors elsewhere too."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:

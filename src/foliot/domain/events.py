@@ -44,6 +44,9 @@ class EventKind(StrEnum):
     """Items [run id, workflow id, version]."""
     EXECUTIONS_ENDED = "executions.ended"
     """Items [run id, workflow id, status]: one for each execution, stored with the end of its run."""
+    STEPS_CHANGED = "steps.changed"
+    """Items [run id of the execution, step, result]: the step has resolved, or, if the result is None, its run was
+    created."""
 
 
 class Event(NamedTuple):

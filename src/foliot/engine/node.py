@@ -1,9 +1,9 @@
 """One process: the duties of its roles, started together and stopped in order.
 
     scheduler     scheduler dispatcher gates reaper janitor                turns ticks into runs, admits them, cleans up
-    coordinator   heartbeat consumer finisher logbook, settler             opens and settles trees
-    worker        heartbeat consumer finisher logbook                      executes runs
-    every process storage check
+    coordinator   heartbeat consumer finisher logbook progress, settler    opens and settles trees
+    worker        heartbeat consumer finisher logbook progress             executes runs
+    every process storage check, and a listener for each name of the application's hooks
 
 A coordinator is a worker of the reserved queue @trees. Any number of processes may have each role; the role scheduler
 includes the role coordinator.
@@ -20,6 +20,7 @@ from typing import Final
 from foliot.domain.instant import SECOND, Millis
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.deadline import deadline
+from foliot.engine.listener import EventListener
 from foliot.engine.loop import Duty, Loop
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import Parts, Settings
@@ -46,6 +47,11 @@ class Node:
         self._coordinator = CoordinatorRole(parts, settings) if settings.is_coordinator else None
         self._worker = build_worker(parts, settings) if settings.is_worker else None
         self._storage_check = StorageCheck(parts.storage)
+        holder = f"{settings.label} {parts.ids.make(parts.clock.now())}"
+        self._listeners = [
+            EventListener(parts.storage, parts.clock, one, holder=holder, lease=settings.lease, every=settings.poll)
+            for one in parts.subscriptions
+        ]
         self.failure: FoliotError | None = None
         """The error after which this node cannot continue and must be stopped."""
         self.on_failure: Callable[[], None] = lambda: None
@@ -71,7 +77,10 @@ class Node:
 
     async def start(self) -> None:
         """Start all duties. Workers are registered when this returns."""
+        for listener in self._listeners:
+            await listener.begin()
         for worker in self._workers:
+            await worker.open_channel()
             await worker.heartbeat.round()
         for duty in self._duties():
             loop = Loop(duty, self._clock, self._fail)
@@ -89,18 +98,26 @@ class Node:
             await self._stop_worker(worker)
         if self._coordinator is not None:
             await self._halt([self._coordinator.settler])
+        await self._halt(self._listeners)
+        for listener in self._listeners:
+            await self._try("deliver events", listener.close())
         log.info("node_stopped", extra={"label": self._settings.label})
 
     async def _stop_worker(self, worker: WorkerRole) -> None:
         await self._halt(worker.claim_loops)
         await worker.drain(self._settings.drain)
         await self._try("save outcomes", worker.finisher.flush(), _FLUSH_TIMEOUT)
-        await self._halt([worker.finisher, worker.logbook, worker.heartbeat])
+        await self._try("close the channel", worker.close_channel())
+        await self._halt([*worker.savers, worker.heartbeat])
         await self._try("retire worker", worker.heartbeat.retire())
 
     def _duties(self) -> Sequence[Duty]:
         roles = (self._scheduler, self._coordinator, self._worker)
-        return [self._storage_check, *(duty for role in roles if role is not None for duty in role.duties)]
+        return [
+            self._storage_check,
+            *self._listeners,
+            *(duty for role in roles if role is not None for duty in role.duties),
+        ]
 
     def _fail(self, error: FoliotError) -> None:
         if self.failure is None:
@@ -132,10 +149,12 @@ def build_worker(parts: Parts, settings: Settings) -> WorkerRole:
         label=settings.label,
         queues=settings.queues,
         slots=settings.slots,
+        process=parts.process,
         lease=settings.lease,
         poll=settings.poll,
         runners=parts.runners.values(),
         sweep=parts.sweep,
+        channel=parts.channel,
         cancels=parts.storage.work.signal(Topic.CANCELS),
     )
 

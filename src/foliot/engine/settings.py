@@ -1,6 +1,6 @@
 """The settings of a node, and the parts that it is built from."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -9,23 +9,18 @@ from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.schedule.firing import Launcher, SchedulerSettings
 from foliot.domain.tree.kind import TreeKind
-from foliot.domain.tree.settlement import Progress
 from foliot.engine.scheduler.janitor import RETENTION
 from foliot.engine.worker.heartbeat import LEASE
+from foliot.ports.channel import RunChannel
 from foliot.ports.clock import Clock
+from foliot.ports.listeners import Subscription
+from foliot.ports.processes import Processes
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner, Sweep
 from foliot.ports.storage import Storage
 from foliot.ports.upkeep import Retention
 
 DRAIN: Final = Millis(30 * SECOND)
-
-ProgressListener = Callable[[Progress], None]
-"""Called after this process has saved a change of a tree. Must not raise and must not block."""
-
-
-def ignore_progress(progress: Progress) -> None:
-    """Do nothing: the default listener."""
 
 
 class Role(StrEnum):
@@ -79,7 +74,15 @@ class Parts:
     """The kinds of trees that it opens and settles, by the kind of job."""
     tree_queue: Queue
     """Announces runs to open as trees."""
-    listener: ProgressListener = ignore_progress
-    """Called with the progress of the trees that this node opens or settles."""
+    subscriptions: Sequence[Subscription] = ()
+    """The listeners that get events in this process."""
     sweep: Sweep | None = None
     """Called for attempts whose worker vanished, before they are retried."""
+    channel: RunChannel | None = None
+    """Receives requests of the processes of jobs."""
+    processes: Processes | None = None
+    """Recognises workers whose process has ended. None: they expire."""
+
+    @property
+    def process(self) -> str:
+        return "" if self.processes is None else self.processes.own

@@ -25,6 +25,8 @@
     ├── OutboundError           a request to another host, for a job, a webhook or a list of items
     │   ├── OutboundBlocked     refused by the outbound policy: nothing was sent
     │   └── OutboundFailed      the host could not be reached, or closed the connection: may work next time
+    ├── ChannelUnavailable      this process is not part of a job, or cannot reach the worker of its job
+    ├── ChannelRefused          the worker of the job refused a request, for example because the run has ended
     └── StorageError            the database
         ├── StorageUnavailable  could not be reached: may work next time
         │   └── StorageMissing  does not exist yet
@@ -53,6 +55,8 @@ from foliot.errors.input import (
     Unstorable,
 )
 from foliot.errors.operation import (
+    ChannelRefused,
+    ChannelUnavailable,
     InUse,
     JobInUse,
     NotFound,
@@ -82,6 +86,8 @@ from foliot.errors.storage import (
 )
 
 __all__ = [
+    "ChannelRefused",
+    "ChannelUnavailable",
     "CycleDetected",
     "DriverMissing",
     "FoliotError",

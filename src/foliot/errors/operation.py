@@ -110,3 +110,11 @@ class OutboundFailed(OutboundError):
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
+
+
+class ChannelUnavailable(FoliotError):
+    code = "channel_unavailable"
+
+
+class ChannelRefused(FoliotError):
+    code = "channel_refused"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.job import Job, JobSpec
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.workflow.conditions import Conditions
@@ -75,6 +75,13 @@ class Definitions(Protocol):
         """
         ...
 
+    async def pause_job(self, job_id: JobId, *, paused: bool, at: Instant | None = None) -> None:
+        """Pause or resume a job, if it exists: executions that reach a step with a paused job skip it.
+
+        Pausing twice keeps the first time. Its schedules are not changed.
+        """
+        ...
+
     async def rename_jobs(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
         """Change the ids of jobs (old -> new): definition, runs, dedupe keys, limits and schedules, with their history.
 
@@ -92,8 +99,11 @@ class Definitions(Protocol):
         """
         ...
 
-    async def watch_jobs(self, job_ids: Collection[JobId]) -> None:
-        """Record the ends of the runs of these jobs, past ones included, for the gates that depend on them."""
+    async def watch_jobs(self, look_back: Mapping[JobId, Millis]) -> None:
+        """Record the ends of the runs of these jobs, past ones included, for the gates that depend on them.
+
+        `look_back`: job -> how long after its end a gate may read a run. It is raised, never lowered.
+        """
         ...
 
     # -- schedules

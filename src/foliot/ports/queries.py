@@ -186,6 +186,36 @@ class RunDetails(NamedTuple):
     """Retention has removed the chunks of ended runs before this time. None: it has removed none by age."""
 
 
+class TickDetails(NamedTuple):
+    """A planned time of a schedule, with what was stored when it was decided."""
+
+    schedule_id: ScheduleId
+    at: Instant
+    """The planned time that was asked for; if a row covers it, a time of that row."""
+    schedule: Schedule | None
+    """None: the schedule has been deleted."""
+    revisions: Sequence[Revision]
+    pauses: Sequence[Pause]
+    row: LedgerRow | None
+    """The row of the ledger that covers the time. None: it was not decided, or it is not a planned time."""
+    planned: PlannedTick | None
+    """It waits for its jittered time."""
+    before: LedgerRow | None
+    """The newest row before it."""
+    into: LedgerRow | None
+    """The row that a coalesced tick ran with."""
+    in_flight: Sequence[Run]
+    """For a tick that was skipped because of an overlap: the runs of the schedule that had not ended then."""
+    has_scheduler: bool
+
+
+class Explained(NamedTuple):
+    """A run, or a planned time and its run, if there is one."""
+
+    run: RunDetails | None
+    tick: TickDetails | None
+
+
 class JobDetails(NamedTuple):
     job: Job
     schedules: Sequence[Schedule]
@@ -265,12 +295,63 @@ class OverviewDetails(NamedTuple):
     workers: Sequence[WorkerState]
 
 
+class HealthLimits(NamedTuple):
+    rows: int
+    """How many rows of each kind are read."""
+    counted: int
+    """Open runs and late schedules are counted up to this number."""
+    late_since: Instant
+    """A schedule is late if it should have been decided at this time, or has been behind since then."""
+    failed_since: Instant
+    """Runs that were created earlier do not make a job a failing one."""
+
+
+class StorageSize(NamedTuple):
+    """Bytes on disk."""
+
+    database: int
+    """All tables but the logs."""
+    logs: int
+    free: int | None
+    """What is left on the disk. None: that is not known, because the database is on a server."""
+
+
+class HealthDetails(NamedTuple):
+    """What shows whether schedules fire and runs are executed."""
+
+    has_scheduler: bool
+    """Whether a process with the role scheduler is alive: one of them leads."""
+    workers: Sequence[WorkerState]
+    depth: Depth
+    ready_queues: Sequence[str]
+    """The queues with runs that a worker may claim now."""
+    late: Sequence[Schedule]
+    """Schedules that are not paused and late, the latest first."""
+    late_count: int
+    failing: Sequence[Run]
+    """For each enabled job whose newest result is a failure: its newest failed run, newest first. Steps are left out.
+    Only the newest 500 failed runs, and the newest 500 timeouts, are searched."""
+    failing_count: int
+    size: StorageSize
+
+
 class Queries(Protocol):
     async def named(self, name: str) -> JobDetails | ScheduleDetails | RunDetails | Matches:
         """Return the job with that name, else the schedule, else the run that `name` refers to."""
         ...
 
     async def run(self, reference: RunReference) -> RunDetails | Matches: ...
+
+    async def explained_run(self, reference: RunReference) -> Explained | Matches:
+        """Return a run with the tick that it was created for."""
+        ...
+
+    async def explained_tick(self, schedule_id: ScheduleId, since: Instant, until: Instant) -> Explained | None:
+        """Return the newest tick in [since, until], with its run. None: there is no such schedule.
+
+        If the ledger has no row there, the tick has none, and its time is `since`.
+        """
+        ...
 
     async def find_run(self, reference: RunReference) -> FoundRun | Matches:
         """Return only the run."""
@@ -324,6 +405,8 @@ class Queries(Protocol):
         ...
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails: ...
+
+    async def health(self, limits: HealthLimits) -> HealthDetails: ...
 
     # -- runs by id, and lists that commands and `verify` read in pages
     # A run that cannot be read is returned with its error (`Run.unreadable`) and does not affect the others.

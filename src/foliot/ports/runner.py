@@ -1,6 +1,6 @@
 """The runner port: executes attempts of one kind of job."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 from msgspec import Struct
@@ -9,6 +9,7 @@ from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.logs import Stream
 from foliot.domain.run.outcome import Failure, Success
+from foliot.domain.run.progress import RunProgress
 from foliot.domain.run.run import Tick
 
 
@@ -26,6 +27,15 @@ class LogSink(Protocol):
     def truncated(self, seen: int, stored: int) -> None:
         """Record that only `stored` of `seen` bytes of the output were written. Called once, at the end."""
         ...
+
+
+def _ignore(progress: RunProgress) -> None:
+    """Report no progress: the default."""
+
+
+def _no_variables() -> Mapping[str, str]:
+    """Return no variables: the default, without a channel."""
+    return {}
 
 
 class Attempt(Struct, frozen=True, gc=False):
@@ -49,6 +59,11 @@ class Attempt(Struct, frozen=True, gc=False):
     """The planned time, if a launcher gave it instead of a tick."""
     written: Mapping[str, object] = {}
     """Fields of the definition before their variables were replaced. Logs show these instead of the values."""
+    report: Callable[[RunProgress], None] = _ignore
+    """Reports progress, from any thread, without waiting."""
+    channel: Callable[[], Mapping[str, str]] = _no_variables
+    """Returns environment variables that give the processes of the attempt access to the worker (`ports.channel`). A
+    function, because access is granted only to attempts that have processes."""
 
     @property
     def planned(self) -> Instant | None:

@@ -14,6 +14,7 @@ from foliot.ports.admission import Admission
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
 from foliot.ports.ledger import Ledger
+from foliot.ports.listeners import Listeners
 from foliot.ports.orders import Orders
 from foliot.ports.queries import Queries
 from foliot.ports.topic import Topic
@@ -48,6 +49,9 @@ class Storage(Protocol):
 
     @property
     def upkeep(self) -> Upkeep: ...
+
+    @property
+    def listeners(self) -> Listeners: ...
 
     @property
     def clock(self) -> Clock:

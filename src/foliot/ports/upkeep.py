@@ -1,7 +1,9 @@
 """The upkeep port: leadership, retention, the storage check and expired workers."""
 
+from collections.abc import Collection
 from typing import NamedTuple, Protocol
 
+from foliot.domain.ids import WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import ExpiredLease
 
@@ -16,6 +18,7 @@ class Retention(NamedTuple):
     events_age: Millis | None
     executions_per_workflow: int | None = None
     executions_age: Millis | None = None
+    executions_total: int | None = None
 
 
 class Pruned(NamedTuple):
@@ -56,9 +59,20 @@ class Upkeep(Protocol):
 
         Never removes a run that is not terminal, nor counts it among the newest of its job. Never removes a tick that
         is younger than the catch-up horizon of its schedule. An execution is removed with all its runs, and none of
-        them before it has ended. A schedule that was deleted, or will not fire any more, is removed after all its ticks
-        and runs. Calls until `is_more` is False check every row once; a call that was cancelled or not committed is
-        repeated.
+        them before it has ended, and not while a gate may still read the end of one of them: while that end is in the
+        longest window of the gates on its job, or is the latest of its job with its status. A schedule that was
+        deleted, or will not fire any more, is removed after all its ticks and runs. Calls until `is_more` is False
+        check every row once; a call that was cancelled or not committed is repeated.
+        """
+        ...
+
+    async def prune_executions(
+        self, workflow_ids: Collection[str], retention: Retention, *, limit: int, at: Instant | None = None
+    ) -> int:
+        """Remove executions beyond the counts of `retention`, of these workflows and in total, as `prune` would.
+
+        At most `limit` runs are removed. Return how many were. It is called when executions have ended and needs no
+        leader.
         """
         ...
 
@@ -68,6 +82,14 @@ class Upkeep(Protocol):
         ...
 
     # -- expired workers
+
+    async def worker_processes(self) -> list[tuple[WorkerId, str]]:
+        """Return the workers that are not marked as expired and were registered with a process, and these processes."""
+        ...
+
+    async def expire_workers(self, worker_ids: Collection[WorkerId]) -> None:
+        """Make workers expire now, because their processes have ended."""
+        ...
 
     async def expired_leases(self, limit: int, *, at: Instant | None = None) -> list[ExpiredLease]:
         """Return leases of expired workers. An expired worker can neither renew nor claim."""

@@ -2,7 +2,8 @@
 
 A worker registers, renews all its leases with one call, claims runs, and reports how attempts ended. A claim comes with
 the definition of its job, which is sent only once. The storage decides what an ended attempt means for its run: a
-retry, the end, and what follows. It trusts a worker only about outcomes, and only with the token of a current lease.
+retry, the end, and what follows. It trusts a worker only about outcomes, output and progress, and only with the
+token of a current lease.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.definition import Definition
 from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
 from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.progress import ProgressReport
 from foliot.ports.topic import Topic
 
 
@@ -116,4 +118,9 @@ class Work(Protocol):
 
     async def append_log(self, chunks: Sequence[LogChunk]) -> list[Token]:
         """Save log chunks; saving one again is a no-op. Return the stale tokens, whose chunks are not saved."""
+        ...
+
+    async def save_progress(self, reports: Sequence[ProgressReport], *, at: Instant | None = None) -> list[Token]:
+        """Save the progress of running attempts, which replaces what they reported before. It is shown until the
+        attempt ends. Return the stale tokens; a report with one changes nothing."""
         ...

@@ -34,6 +34,7 @@ from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, LATEST, Instant, Millis, from_timedelta, later
 from foliot.domain.schedule.tick_run import launch_elsewhere, launch_job
 from foliot.engine.coordinator.role import CoordinatorRole
+from foliot.engine.listener import EventListener
 from foliot.engine.loop import IMMEDIATELY, Duty
 from foliot.engine.node import build_worker
 from foliot.engine.scheduler.gates import RECHECK
@@ -77,6 +78,7 @@ class InlineEngine:
         await self.app.open(services, is_inline=True)
         await self.app.__aenter__()
         self._set_up(services)
+        self._seen = await self._storage.listeners.newest()
         await self._work.heartbeat.round()
         await self._coordinator.opening.heartbeat.round()
 
@@ -97,6 +99,8 @@ class InlineEngine:
             self.clock.advance_to(upcoming)
             await self.run_until_idle()
         self.clock.advance(max(0, moment - self.clock.now()))
+        # A report that came too early for a save waits for time to pass.
+        self._work.progress.wake.set()
         await self.run_until_idle()
 
     async def run_until_idle(self) -> None:
@@ -107,9 +111,8 @@ class InlineEngine:
         await self._release()
         if self._timekeeping.gates.is_waiting:
             await self._round(self._timekeeping.gates)
-        while await self._keep_time() or await self._rounds():
+        while await self._keep_time() or await self._rounds() or await self._call_hooks():
             pass
-        await self.app.listeners.settled()
 
     async def join(self) -> None:
         """Wait, in real time, for attempts that use processes, sockets or databases."""
@@ -150,13 +153,13 @@ class InlineEngine:
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1, echo=True),
             launcher=launch_elsewhere if self.app.has_own_launcher else launch_job,
-            listener=self.app.listeners.listen(services.workflows),
         )
         settings = Settings(label="inline", lease=_FOR_EVER)
         self._timekeeping = SchedulerRole(parts, settings)
         self._coordinator = CoordinatorRole(parts, settings)
         self._work = build_worker(parts, settings)
         self._next_due: Instant | None = None
+        self._hooks: dict[str | None, EventListener] = {}
 
     async def _keep_time(self) -> bool:
         """Fire due schedules. Return False if none is due."""
@@ -185,6 +188,18 @@ class InlineEngine:
             duty.wake.clear()
             await self._round(duty)
         return bool(with_news)
+
+    async def _call_hooks(self) -> bool:
+        """Call the hooks for all new events. Return False if there are none."""
+        former, self._seen = self._seen, await self._storage.listeners.newest()
+        if self._seen == former:
+            return False
+        for one in self.app.hooks.subscriptions(self._storage):
+            # Hooks that were registered after the last events get only later ones.
+            only_here = one._replace(name=None)
+            listener = EventListener(self._storage, self.clock, only_here, holder="inline", position=former)
+            await self._round(self._hooks.setdefault(one.name, listener))
+        return True
 
     async def _round(self, duty: Duty) -> None:
         while await duty.round() == IMMEDIATELY:

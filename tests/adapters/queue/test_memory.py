@@ -36,7 +36,6 @@ async def test_invalid_messages_are_counted(queue: MemoryQueue) -> None:
     assert queue.dropped == len(GARBAGE)
 
 
-@pytest.mark.proves("Q6")
 async def test_a_full_queue_drops_new_messages() -> None:
     queue = MemoryQueue(capacity=2)
     run_ids = [a_run_id() for _ in range(3)]

@@ -24,7 +24,6 @@ def test_a_message_has_version_and_run_id_only() -> None:
     assert encode(RUN_ID) == b'{"v":1,"run_id":"01JQZ8W3F07M4T5V6W8X9YABCD"}'
 
 
-@pytest.mark.proves("Q1")
 @given(st.integers(0, (1 << 128) - 1))
 def test_every_run_id_is_decoded_as_it_was_encoded(number: int) -> None:
     run_id = RunId(encode_id(number))

@@ -112,6 +112,11 @@ def living(word: str) -> list[int]:
     return [pid for pid in _pids() if word.encode() in _read(pid, "cmdline") + _read(pid, "environ")]
 
 
+def listed(word: str) -> list[int]:
+    """Return processes with this word in their command line, as every user of the machine can list them."""
+    return [pid for pid in _pids() if word.encode() in _read(pid, "cmdline")]
+
+
 def sleeping(word: str) -> list[int]:
     """Return processes that execute `sleep` now. Their parents before exec, such as setsid, have the word as well."""
     return [pid for pid in _pids() if _read(pid, "cmdline") == f"sleep\0{word}\0".encode()]

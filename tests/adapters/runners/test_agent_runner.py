@@ -58,7 +58,6 @@ async def test_a_prompt_that_starts_with_a_dash_is_not_an_option(worker: dict[st
     assert await words_of(worker, prompt=prompt) == ["-p", f" {prompt}"]
 
 
-@pytest.mark.proves("Z31")
 async def test_the_log_does_not_show_the_prompt(worker: dict[str, str]) -> None:
     log = ListLog()
 

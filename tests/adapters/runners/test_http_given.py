@@ -55,6 +55,7 @@ async def test_a_body_that_is_not_json_fails_the_run_and_keeps_the_status(server
     assert outcome.error.startswith("the output is not JSON: expecting value at line 1, column 1")
 
 
+@pytest.mark.proves("R1-52")
 @pytest.mark.parametrize(("size", "is_good"), [(MAX_BYTES, True), (MAX_BYTES + 1, False)])
 async def test_an_output_of_a_response_has_at_most_one_mebibyte(server: Server, size: int, is_good: bool) -> None:
     server.answers["/"] = reply(200, b'"%s"' % (b"x" * (size - 2)))

@@ -289,7 +289,7 @@ async def test_the_directory_of_the_stub_is_not_searched(scene: Scene) -> None:
 # -- the run it is part of
 
 
-@pytest.mark.proves("E7")
+@pytest.mark.proves("R1-50")
 async def test_current_run_is_set_if_foliot_is_imported_during_the_call(scene: Scene) -> None:
     run_id = unique()
     scene.write("""

@@ -152,6 +152,7 @@ async def test_an_output_file_of_one_mebibyte_is_accepted() -> None:
     assert len(outcome.output or b"") == MAX_BYTES
 
 
+@pytest.mark.proves("R1-52")
 @pytest.mark.parametrize(
     ("command", "size"),
     [(f"({FULL.format(size=MAX_BYTES - 1)}) > $FOLIOT_OUTPUT", 1048577), ("truncate -s 1T $FOLIOT_OUTPUT", 1 << 40)],

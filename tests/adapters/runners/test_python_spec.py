@@ -17,7 +17,6 @@ NO_CALLS = [
 ]  # fmt: skip
 
 
-@pytest.mark.proves("Z56")
 @pytest.mark.parametrize("call", CALLS)
 def test_a_call_is_module_and_function(call: str) -> None:
     check_spec("python", {"call": call})

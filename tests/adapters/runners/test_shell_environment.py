@@ -1,11 +1,13 @@
 """Environment, descriptors and signals of a shell attempt."""
 
+import asyncio
 import json
 import os
 import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +15,9 @@ from foliot.adapters.runners.process.children import subreaper
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import from_datetime
+from foliot.domain.run.outcome import Success
 from foliot.domain.run.run import Tick
-from tests.adapters.runners.attempts import ListLog, an_attempt, output_of
+from tests.adapters.runners.attempts import ListLog, an_attempt, carrying, listed, output_of, unique, until
 
 WORKER = {
     "PATH": "/usr/bin:/bin",
@@ -38,7 +41,7 @@ async def variables(**given: object) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-@pytest.mark.proves("E3", "R2-45")
+@pytest.mark.proves("E3")
 @pytest.mark.parametrize("working_dir", [None, "/"])
 async def test_a_command_sees_the_allow_list_its_own_variables_and_its_run(working_dir: str | None) -> None:
     own, item = {"the.colour": "blue"}, {"ITEM": "a b;$c"}
@@ -142,3 +145,22 @@ async def test_a_command_starts_with_no_signal_ignored_or_blocked(way: dict[str,
     # The C library uses 32 and 33 itself and ignores them in all processes that it spawns.
     blocked, ignored = (int(line.split()[1], 16) & 0x7FFF_FFFF for line in seen.splitlines())
     assert (blocked, ignored) == (0, 0)
+
+
+@pytest.mark.proves("Z31")
+@pytest.mark.parametrize("way", WAYS, ids=str)
+async def test_secrets_of_a_job_are_in_no_process_list(tmp_path: Path, way: dict[str, object]) -> None:
+    """Every user can read the command lines of all processes. Variables, input and payload may contain secrets."""
+    secret, ready, go = unique(), tmp_path / "ready", tmp_path / "go"
+    command = f"cat > {tmp_path}/given; touch {ready}; until test -e {go}; do sleep 0.01; done"
+    spec: dict[str, Any] = {"env": {"TOKEN": secret}, "stdin": secret, **way}
+    attempt = an_attempt(command, payload={"token": secret}, environment={"ITEM": secret}, **spec)
+    running = asyncio.create_task(ShellRunner().run(attempt))
+    await until(ready.exists)
+
+    seen, own = listed(secret), carrying(f"TOKEN={secret}")
+    go.touch()
+
+    assert await running == Success(exit_code=0)
+    assert (seen, bool(own)) == ([], True)
+    assert (tmp_path / "given").read_text() == secret

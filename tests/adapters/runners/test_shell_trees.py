@@ -47,7 +47,7 @@ async def test_leftover_processes_are_ended_and_do_not_change_the_outcome(leaves
     assert living(word) == []
 
 
-@pytest.mark.proves("S5", "R0-54", "R0-56")
+@pytest.mark.proves("S5")
 @pytest.mark.parametrize("leaves", LEAVES.values(), ids=LEAVES.keys())
 async def test_cancelling_a_command_ends_all_processes_that_it_started(leaves: str, tmp_path: Path) -> None:
     word, ready = unique(), tmp_path / "ready"
@@ -62,7 +62,7 @@ async def test_cancelling_a_command_ends_all_processes_that_it_started(leaves: s
     assert living(word) == []
 
 
-@pytest.mark.proves("S7", "R0-56")
+@pytest.mark.proves("S7")
 async def test_a_command_that_ignores_term_is_killed(tmp_path: Path) -> None:
     word, ready = unique(), tmp_path / "ready"
     running = asyncio.create_task(run(f"trap '' TERM; touch {ready}; while :; do sleep {word}; done"))

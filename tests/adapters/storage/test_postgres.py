@@ -176,7 +176,15 @@ class TestLimits(contracts.LimitContract):
     pass
 
 
+class TestListeners(contracts.ListenerContract):
+    pass
+
+
 class TestLogs(contracts.LogContract):
+    pass
+
+
+class TestProgress(contracts.ProgressContract):
     pass
 
 
@@ -215,6 +223,14 @@ class TestMarks(contracts.MarkContract):
 
 
 class TestOverview(contracts.OverviewContract):
+    pass
+
+
+class TestHealth(contracts.HealthContract):
+    pass
+
+
+class TestExplained(contracts.ExplainedContract):
     pass
 
 

@@ -1,9 +1,18 @@
 """Which scans a pruning round requests, and when it is complete. No database is needed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from copy import copy
 
-from foliot.adapters.storage.shared.pruning import START, PartsRequest, Requests, Round, Scan, ScanRequest, ScanResult
+from foliot.adapters.storage.shared.pruning import (
+    START,
+    PartsRequest,
+    Requests,
+    Round,
+    Scan,
+    ScanRequest,
+    ScanResult,
+    VisibleRequest,
+)
 from foliot.domain.ids import RunId
 from foliot.domain.instant import DAY, HOUR, Instant
 from foliot.ports.upkeep import Pruned
@@ -18,16 +27,22 @@ def ids(*names: str) -> list[RunId]:
     return [RunId(name) for name in names]
 
 
-def run_requests(requests: Requests, search: Search, parts: dict[str, list[RunId]] | None = None) -> list[RunId]:
-    """Answer all requests, and return the chosen runs. `parts` has the parts of each run."""
+def run_requests(
+    requests: Requests, search: Search, parts: dict[str, list[RunId]] | None = None, visible: Collection[str] = ()
+) -> list[RunId]:
+    """Answer all requests, and return the chosen runs. `parts` has the parts of each run, `visible` the executions that
+    a gate may read."""
     known = parts or {}
     try:
         request = next(requests)
         while True:
-            if isinstance(request, PartsRequest):
+            if isinstance(request, VisibleRequest):
+                request = requests.send(ScanResult([run_id for run_id in request.run_ids if run_id in visible]))
+            elif isinstance(request, PartsRequest):
                 found = [part for run_id in request.run_ids for part in known.get(run_id, [])]
                 request = requests.send(ScanResult(found[: request.room]))
             else:
+                assert isinstance(request, ScanRequest)
                 request = requests.send(search(request))
     except StopIteration as end:
         chosen: list[RunId] = end.value
@@ -132,3 +147,15 @@ def test_a_copy_of_a_round_does_not_advance_the_original() -> None:
     run_requests(copy(progress).runs(BY_JOB, NOW, 5), lambda _: ScanResult(ids("a"), "job-7"))
 
     assert progress.cursor(Scan.SURPLUS_RUNS) == START
+
+
+def test_a_round_ends_if_gates_may_read_all_found_executions() -> None:
+    progress = Round()
+    kept = retention(executions_total=1)
+
+    chosen = run_requests(
+        progress.runs(kept, NOW, 2), lambda request: ScanResult(ids("a", "b"), request.cursor), visible={"a", "b"}
+    )
+    _, pruned = progress.after(removed(0), kept, 2)
+
+    assert (chosen, pruned.is_more) == ([], False)

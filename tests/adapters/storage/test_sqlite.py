@@ -143,7 +143,15 @@ class TestLeases(suites.LeaseContract):
     pass
 
 
+class TestListeners(suites.ListenerContract):
+    pass
+
+
 class TestLogs(suites.LogContract):
+    pass
+
+
+class TestProgress(suites.ProgressContract):
     pass
 
 
@@ -176,6 +184,14 @@ class TestMarks(suites.MarkContract):
 
 
 class TestOverview(suites.OverviewContract):
+    pass
+
+
+class TestHealth(suites.HealthContract):
+    pass
+
+
+class TestExplained(suites.ExplainedContract):
     pass
 
 

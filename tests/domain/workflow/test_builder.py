@@ -46,6 +46,24 @@ def test_one_chain_of_calls_builds_the_same_graph() -> None:
     assert chained.spec == apart.spec
 
 
+@pytest.mark.proves("R2-28")
+def test_a_step_comes_after_a_step_object_or_its_name() -> None:
+    by_name, by_object = Workflow("etl"), Workflow("etl")
+    by_name.step("a", shell="true")
+    by_name.step("b", shell="true").after("a", "failure")
+    first = by_object.step("a", shell="true")
+    by_object.step("b", shell="true").after(first, "failure")
+
+    assert by_object.spec == by_name.spec
+
+
+def test_a_step_cannot_come_after_a_step_of_another_workflow() -> None:
+    other, etl = Workflow("other").step("a", shell="true"), Workflow("etl").step("b", shell="true")
+
+    with pytest.raises(InvalidJob, match='step "a" belongs to workflow "other"'):
+        etl.after(other)
+
+
 @pytest.mark.proves("R2-27")
 def test_a_function_can_be_a_step() -> None:
     workflow = Workflow("etl")

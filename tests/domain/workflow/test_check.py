@@ -39,7 +39,7 @@ def test_a_valid_workflow_passes_the_check() -> None:
     check_workflow("etl", WorkflowSpec(steps=steps, params={"day": None}), JOBS)
 
 
-@pytest.mark.proves("D1", "R2-31", "R2-35")
+@pytest.mark.proves("D1")
 def test_all_problems_of_a_workflow_are_reported_together() -> None:
     found = problems(
         shell("a", "nowhere"),
@@ -75,7 +75,7 @@ def test_templates_are_checked_even_if_the_graph_is_invalid() -> None:
     assert "the steps form a cycle: d -> e -> d" in found
     assert 'step "b": {{ params.dya }}: parameter "dya" does not exist. Did you mean "day"?' in found
     assert 'step "b": {{ steps.a.output }}: step "a" does not come before this one' in found
-    assert 'step "c": {{ steps.aa.output }}: step "aa" does not come before this one. Did you mean "a"?' in found
+    assert 'step "c": {{ steps.aa.output }}: step "aa" does not exist. Did you mean "a"?' in found
     assert 'step "c": a template is not allowed in command' in found
     assert 'step "d": {{ steps.d.result }}: step "d" does not come before this one' in found
     assert 'step "d": {{ steps.a.output }}' not in found
@@ -109,6 +109,21 @@ def test_a_template_that_reads_a_step_that_does_not_come_before_is_refused() -> 
     found = problems(shell("a"), shell("b", payload={"x": "{{ steps.a.output }}"}))
 
     assert 'step "b": {{ steps.a.output }}: step "a" does not come before this one' in found
+
+
+def test_a_template_that_names_an_unknown_step_is_refused_with_the_near_match() -> None:
+    found = problems(
+        shell("extract"), shell("load", "extract", payload="{{ steps.extrct.output }} {{ steps.fetch.output }}")
+    )
+
+    assert 'step "load": {{ steps.extrct.output }}: step "extrct" does not exist. Did you mean "extract"?' in found
+    assert 'step "load": {{ steps.fetch.output }}: step "fetch" does not exist. There are: extract, load.' in found
+
+
+def test_the_near_match_may_be_a_step_that_does_not_come_before() -> None:
+    found = problems(shell("extract"), shell("load", payload="{{ steps.extrct.output }}"))
+
+    assert 'step "load": {{ steps.extrct.output }}: step "extrct" does not exist. Did you mean "extract"?' in found
 
 
 def test_a_template_in_a_command_is_refused_with_an_alternative() -> None:

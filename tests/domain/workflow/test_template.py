@@ -57,7 +57,7 @@ def test_inserted_values_are_not_parsed_again(value: Any) -> None:
 @for_each(
     ("text", "problem"),
     [
-        ("{{ steps.extrakt.output }}", 'step "extrakt" does not come before this one. Did you mean "extract"?'),
+        ("{{ steps.extrakt.output }}", 'step "extrakt" does not exist. Did you mean "extract"?'),
         ("{{ steps.extract.outputs }}", "a step has output"),
         ("{{ steps.extract }}", "a step has output"),
         ("{{ params.dai }}", 'parameter "dai" does not exist. Did you mean "day"?'),

@@ -9,6 +9,7 @@ from typing import Final
 
 from foliot import Foliot, Workflow, current_run
 from foliot.domain.ids import JobId, ScheduleId
+from foliot.service.queries.run_view import RunView
 from tests.scenarios.crash.effects import effect, shell_note
 from tests.scenarios.crash.plans import PLANS
 
@@ -23,6 +24,7 @@ def build(storage: str, effects: Path, gate: Path, plan: str) -> Foliot:
     _add_dangers(app, effects)
     _add_commands(app, {"CRASH_EFFECTS": str(effects), "CRASH_GATE": str(gate)})
     _add_workflow(app)
+    _add_hook(app)
     app.schedule("victim", "victim", cron="@yearly")
     for name, fields in PLANS[plan].items():
         app.schedule(name, "quick", **fields)
@@ -74,6 +76,13 @@ def _add_workflow(app: Foliot) -> None:
     app.workflow(flow)
 
 
+def _add_hook(app: Foliot) -> None:
+    """Add a named hook, so that its position in the events is stored while processes die."""
+
+    @app.on_run_end(name="audit")
+    async def ended(run: RunView) -> None: ...
+
+
 def _add_dangers(app: Foliot, effects: Path) -> None:
     @app.job(retries=5, retry_delay=0.05, retry_factor=1, max_lost=OFTEN)
     async def flaky() -> list[int]:
@@ -84,6 +93,15 @@ def _add_dangers(app: Foliot, effects: Path) -> None:
             raise ConnectionError("no answer")
         with effect(effects, run.run_id, run.attempt):
             return [run.attempt, os.getpid()]
+
+    @app.job(max_lost=OFTEN)
+    async def reporting() -> None:
+        """Reports progress, and ends when it is saved."""
+        run = current_run()
+        with effect(effects, run.run_id, run.attempt):
+            run.progress(0.5, f"attempt {run.attempt}")
+            while (await app.runs.get(run.run_id)).progress is None:
+                await asyncio.sleep(0.02)
 
     @app.job(max_lost=1)
     async def murderous() -> None:

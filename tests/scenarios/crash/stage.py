@@ -30,6 +30,8 @@ _LOOPS: Final = {False: "asyncio", True: "uvloop"}
 """The event loop, by whether there is a server: both are tried."""
 LEISURE: Final = ("--lease", "30")
 """For a process that must not lose its leases, however slow the machine is."""
+LONG_LEASE: Final = ("--lease", "60")
+"""The default: longer than a test waits."""
 
 
 class Stage:

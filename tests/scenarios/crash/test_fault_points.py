@@ -14,18 +14,18 @@ from foliot.adapters.faults import POINTS, VERBS
 from foliot.domain.run.run import Status
 from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.process import KILLED
-from tests.scenarios.crash.stage import Stage
+from tests.scenarios.crash.stage import LONG_LEASE, Stage
 
-JOBS: Final = ("quick", "threaded", "flaky", "command", "meddle", "limited", "limited")
+JOBS: Final = ("quick", "threaded", "flaky", "command", "meddle", "reporting", "limited", "limited")
 AT_THE_START: Final = ("put_", "deploy")
 """Points at which nothing is registered yet."""
 
-AT_THE_END: Final = ("retire.", "resign.")
+AT_THE_END: Final = ("retire.", "resign.", "release_listener.")
 """Points on the way out of a process that stops in good order."""
 
 BY_HAND: Final = (
-    *("rename_jobs", "mark", "answer", "watch", "put_workflows", "delete_workflows", "pause_step", "pass_gates"),
-    *("add_dependency", "remove_dependency"),
+    *("rename_jobs", "mark", "answer", "watch", "put_workflows", "delete_workflows", "pass_gates"),
+    *("pause_step", "pause_job", "add_dependency", "remove_dependency"),
 )
 """Verbs that the application does not come by. That they are atomic is shown where the storages are tested."""
 
@@ -39,8 +39,9 @@ def cases() -> Iterator[tuple[str, list[str]]]:
         points = [point for point in POINTS if point.partition(".")[0] == verb]
         if verb in BY_HAND or ONLY.get(verb, kind) != kind:
             continue
-        # Who dies in the office of the janitor keeps it for a while: the next one cannot die there too.
-        yield from ((kind, [point]) for point in points) if verb.startswith("prune") else [(kind, points)]
+        # A killed janitor or listener keeps its lease for a while, so the next process cannot be killed there too.
+        is_leased = verb.startswith(("prune", "release_listener"))
+        yield from ((kind, [point]) for point in points) if is_leased else [(kind, points)]
 
 
 def name(value: str | list[str]) -> str:
@@ -84,6 +85,8 @@ def test_every_commit_of_every_storage_is_a_named_point() -> None:
 async def _die(stage: Stage, point: str) -> list[str]:
     """Ask for something, and let a process die at this point: what is left has no fault, it is only unfinished."""
     asked = [] if point.startswith(AT_THE_START) else await _ask(stage)
+    if point.startswith("expire_workers"):
+        await _leave_a_dead_worker(stage)
     # Whoever has a slot for one run alone always leaves others waiting, which it asks for with the next outcome.
     slots = ("--concurrency", "1") if point.startswith("exchange") else ()
     doomed = stage.serve(*slots, plan="few", fault=point)
@@ -94,6 +97,13 @@ async def _die(stage: Stage, point: str) -> list[str]:
     assert stage.fault_log.read_text() == point
     assert await faults(stage) == []
     return asked or await _ask(stage)
+
+
+async def _leave_a_dead_worker(stage: Stage) -> None:
+    """Kill a process whose lease outlives the test, so that only the end of the process can free its worker."""
+    killed = stage.serve(*LONG_LEASE, plan="few")
+    await stage.started(killed)
+    killed.kill()
 
 
 async def _ask(stage: Stage) -> list[str]:

@@ -1,12 +1,14 @@
 """Workers killed while they work: every run ends, and nothing that they started outlives them for long."""
 
+import time
+
 import pytest
 
 from foliot.domain.run.run import Status
 from tests.scenarios.crash.chance import a_chance
 from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.process import KILLED
-from tests.scenarios.crash.stage import LEISURE, Stage
+from tests.scenarios.crash.stage import LEISURE, LONG_LEASE, Stage
 
 
 @pytest.mark.seeded
@@ -55,6 +57,27 @@ async def test_processes_of_a_killed_worker_end_before_the_retry(stage: Stage) -
     assert await faults(stage) == []
 
 
+@pytest.mark.proves("E1", "L1")
+async def test_after_a_restart_the_run_of_a_killed_server_does_not_wait_for_its_lease(stage: Stage) -> None:
+    await stage.declare()
+    first = stage.serve(*LONG_LEASE)
+    [run_id] = await stage.enqueue("gated-command")
+    await stage.begun(run_id)
+    first.kill()
+    left = stage.orphans()
+
+    before = time.monotonic()
+    stage.serve(*LONG_LEASE)
+    await stage.until(lambda: len(stage.effects(run_id)) > 1, "it is tried again")
+
+    assert time.monotonic() - before < 20
+    assert left
+    assert not left & stage.orphans()
+    stage.gate.touch()
+    [run] = await stage.over([run_id])
+    assert (run.status, run.attempt, run.lost) == (Status.SUCCESS, 2, 1)
+
+
 @pytest.mark.proves("E1")
 async def test_a_worker_ends_leftover_processes_on_its_own_machine(stage: Stage) -> None:
     """The scheduler that takes the lease away lives elsewhere: it is played by this test."""
@@ -73,7 +96,7 @@ async def test_a_worker_ends_leftover_processes_on_its_own_machine(stage: Stage)
     assert not left & stage.orphans()
 
 
-@pytest.mark.proves("S3")
+@pytest.mark.proves("S3", "Q5")
 async def test_a_run_that_kills_its_worker_fails_when_its_lost_budget_is_spent(stage: Stage) -> None:
     await stage.declare()
     first = stage.serve()

@@ -111,7 +111,8 @@ class PythonRunner:
 
 def _context(attempt: Attempt, output: FunctionOutput) -> Context:
     run_id, job_id, number = attempt.run_id, attempt.job_id, attempt.number
-    return Context(run_id, job_id, number, attempt.tick, output.write, attempt.execution, attempt.planned)
+    execution, planned = attempt.execution, attempt.planned
+    return Context(run_id, job_id, number, attempt.tick, output.write, execution, planned, attempt.report)
 
 
 async def _captured(output: FunctionOutput, running: Running) -> Success | Failure:

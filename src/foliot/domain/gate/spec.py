@@ -47,6 +47,12 @@ class Gate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How long further runs are declined without a check after it has declined."""
     partial_counts_as: Literal["success", "failed"] = "success"
 
+    @property
+    def look_back(self) -> Millis:
+        """How long after its end a run may still be inside the window. `since_last_success`: the sliding window."""
+        window = 2 * DAY if self.window_kind is WindowKind.LOCAL_DAY else self.window
+        return Millis(window + self.wait)
+
     def check(self, job_id: JobId) -> None:
         if not 1 <= len(self.depends_on) <= MAX_DEPENDENCIES:
             raise InvalidJob(

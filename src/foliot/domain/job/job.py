@@ -160,12 +160,20 @@ class Job(Struct, frozen=True, kw_only=True):
     updated_at: Instant
     leads: str = ""
     """The workflow that its schedules start in its place, made of the dependencies between jobs; "" for none."""
+    paused_at: Instant | None = None
+    """When it was paused. Executions skip the steps that name a paused job. A new definition does not resume it."""
 
 
-def watched_by(jobs: Mapping[JobId, JobSpec]) -> set[JobId]:
-    """Return the jobs whose ends matter to gates: the jobs with a gate, and their dependencies."""
-    gated = {job_id: spec.gate for job_id, spec in jobs.items() if spec.gate is not None}
-    return {*gated, *(name for gate in gated.values() for name in gate.depends_on)}
+def watched_by(jobs: Mapping[JobId, JobSpec]) -> dict[JobId, Millis]:
+    """Return the jobs whose ends matter to gates, with how far back the gates read: the jobs with a gate, and their
+    dependencies."""
+    found: dict[JobId, Millis] = {}
+    for job_id, spec in jobs.items():
+        if spec.gate is not None:
+            found[job_id] = max(found.get(job_id, Millis(0)), spec.gate.cooldown)
+            for name in spec.gate.depends_on:
+                found[name] = max(found.get(name, Millis(0)), spec.gate.look_back)
+    return found
 
 
 def check_name(what: str, name: str, refusal: type[InvalidInput] = InvalidJob) -> None:

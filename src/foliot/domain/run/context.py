@@ -9,6 +9,7 @@ from msgspec import Struct
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.run.logs import Stream
+from foliot.domain.run.progress import RunProgress, read_progress
 from foliot.domain.run.run import Tick
 
 
@@ -25,6 +26,8 @@ class Context(Struct, frozen=True, gc=False):
     """The workflow execution that this run is a step of, or None."""
     planned: Instant | None = None
     """The moment it was planned for, by a schedule or by the caller of the launcher."""
+    report: Callable[[RunProgress], object] = lambda _: None
+    """Reports checked progress to the worker."""
 
     @property
     def scheduled_for(self) -> datetime | None:
@@ -39,6 +42,14 @@ class Context(Struct, frozen=True, gc=False):
     def log(self, message: str) -> None:
         """Add a line to the log of this run."""
         self.write("stdout", message.encode() + b"\n")
+
+    def progress(self, fraction: float, text: str | None = None) -> None:
+        """Report how far the run has come, from 0 to 1, with a short text for people.
+
+        Call it as often as you like: it does not wait, and the latest report counts. Raises InvalidInput if `fraction`
+        is not a number from 0 to 1.
+        """
+        self.report(read_progress(fraction, text))
 
 
 _current: ContextVar[Context] = ContextVar("foliot_run")

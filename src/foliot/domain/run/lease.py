@@ -22,6 +22,8 @@ class Worker(NamedTuple):
     name: str
     queues: tuple[str, ...]
     slots: int
+    process: str = ""
+    """The identity of its process (`ports.processes`), or empty. Not read back."""
 
 
 class WorkerState(NamedTuple):

@@ -37,6 +37,7 @@ from foliot.domain.run.outcome import (
     Success,
     TimedOut,
 )
+from foliot.domain.run.progress import SavedProgress
 from foliot.domain.secrets import public_error
 from foliot.errors import InvalidInput, RowUnreadable, suggest
 
@@ -197,6 +198,8 @@ class Run(NamedTuple):
     unreadable: RowUnreadable | None = None
     """Why its row cannot be read, if another program has changed it. The other fields are those that could be read. Use
     them only to show or to end the run."""
+    progress: SavedProgress | None = None
+    """What its running attempt has reported."""
 
 
 class AttemptRecord(NamedTuple):

@@ -6,7 +6,7 @@
         |       none     one missed range
         |       once     the newest is offered, the others coalesce into it
         |       all      each is offered, up to a cap per pass
-        |       spread   each is planned anew, spaced across the look-ahead
+        |       spread   each is planned anew, spaced across the look-ahead, up to a cap at a time
         |-- due ------------------------> offered
         '-- jittered into the future ---> planned, to be decided at its own moment
     offered: the overlap policy decides, see `overlap`
@@ -162,6 +162,9 @@ class CatchupWalk:
         return next((moment for moment in reversed(moments) if self._fire_at(moment, spec) <= self._now), None)
 
     def _catch_up(self, stretch: Stretch, first: Instant, until: Instant) -> bool:
+        if stretch.spec.catchup is Catchup.SPREAD and self._has_spread_ticks():
+            # The next ones follow when these have fired: they must not overtake them.
+            return False
         moments = stretch.rule.between(first, until, self._offers_left + 1)
         is_complete = len(moments) <= self._offers_left
         offered = moments[: self._offers_left]
@@ -175,6 +178,13 @@ class CatchupWalk:
                 return False
         self._offers_left -= len(offered)
         return is_complete
+
+    def _has_spread_ticks(self) -> bool:
+        """Return whether ticks that an earlier pass has spread wait for their time."""
+        return any(
+            tick.fire_at - tick.scheduled_for > self._revision(tick.revision).spec.jitter
+            for tick in self._builder.firing.planned
+        )
 
     def _walk_recent(self, stretch: Stretch, first: Instant) -> bool:
         moments = stretch.rule.between(first, stretch.last, self._offers_left + 1)

@@ -60,6 +60,8 @@ class Loaded(Struct, frozen=True, kw_only=True):
     has_all_states: bool = False
     outputs: Mapping[str, StepOutput] = {}
     jobs: Mapping[JobId, JobSpec | None] = {}
+    paused_jobs: frozenset[JobId] = frozenset()
+    """The paused jobs among `jobs`."""
     paused: Collection[str] | None = None
     busy: Mapping[JobId, bool] = {}
     overrides: bytes | None = None
@@ -77,6 +79,7 @@ class Loaded(Struct, frozen=True, kw_only=True):
             has_all_states=self.has_all_states or more.has_all_states,
             outputs={**self.outputs, **more.outputs},
             jobs={**self.jobs, **more.jobs},
+            paused_jobs=self.paused_jobs | more.paused_jobs,
             paused=self.paused if more.paused is None else more.paused,
             busy={**self.busy, **more.busy},
             overrides=more.overrides if more.has_overrides else self.overrides,

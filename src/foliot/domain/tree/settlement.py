@@ -40,15 +40,5 @@ class Settlement(NamedTuple):
     ended: Ended | None = None
 
 
-class Progress(NamedTuple):
-    """A change of a tree that has just been saved."""
-
-    run_id: RunId
-    job_id: str
-    steps: Mapping[str, StepState]
-    """The steps that have changed."""
-    is_over: bool
-
-
 def note_ids(notes: Sequence[Note]) -> tuple[RunId, ...]:
     return tuple(note.run_id for note in notes)

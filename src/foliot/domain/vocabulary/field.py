@@ -48,6 +48,8 @@ class Field(NamedTuple):
     """The fields of the table that its value is."""
     in_python: Reader | None = None
     """How a keyword argument is read, if not like a value of a file."""
+    has_effect: bool = True
+    """Whether it does anything in this version. If not, it causes a warning, and no page or hint names it."""
 
     @property
     def attribute(self) -> str:
@@ -98,17 +100,22 @@ class Schema:
         if name in self._former:
             return f'It is now called "{self._former[name].name}".'
         near = self._near(name, _ALMOST_EQUAL)
-        owner = next((schema.owner for schema in elsewhere if name in schema), None)
+        owner = next((schema.owner for schema in elsewhere if schema._offers(name)), None)
         if owner is not None and near is None:
             return f"It is an option of {owner}."
         near = near or self._near(name)
         if near is not None:
             return f'Did you mean "{near}"?'
-        return f"Use: {', '.join(sorted(field.name for field in self.fields))}."
+        return f"Use: {', '.join(sorted(field.name for field in self.fields if field.has_effect))}."
+
+    def _offers(self, name: str) -> bool:
+        """Return whether an option with this name exists here and has an effect."""
+        field = self.find(name)
+        return field is not None and field.has_effect
 
     def _near(self, name: str, cutoff: float = 0.6) -> str | None:
-        """Return the option with a similar name or alias."""
-        by_folded = {known.casefold(): field.name for known, field in self._by_name.items()}
+        """Return the option with a similar name or alias, among those with an effect."""
+        by_folded = {known.casefold(): field.name for known, field in self._by_name.items() if field.has_effect}
         close = get_close_matches(name[:64].casefold(), by_folded, n=1, cutoff=cutoff)
         return by_folded[close[0]] if close else None
 

@@ -41,8 +41,9 @@ IDENTITY: Final = (
     Field(
         "executor",
         one_of(("local", "worker")),
-        "No effect yet: choosing workers will follow in a later version.",
+        "Whether the server or a remote worker executes the runs.",
         '"local"',
+        has_effect=False,
     ),
     Field("schedules", TABLES, "`[[jobs.schedules]]`, see below.", is_literal=True),
 )
@@ -52,7 +53,7 @@ DESCRIPTION: Final = (
     Field("category", TEXT, "A group for lists.", '"default"'),
     Field("owner", TEXT, "The person or team that is responsible.", '""'),
     Field("tags", TEXTS, "Words to filter by.", "[]"),
-    Field("labels", TEXTS, "No effect yet: choosing workers by labels will follow in a later version.", "[]"),
+    Field("labels", TEXTS, "Labels that a worker must have to get the runs.", "[]", has_effect=False),
     Field(
         "payload",
         DOCUMENT,

@@ -47,13 +47,15 @@ AGENT_ARGS: Final = (
     Field("extra_args", TEXTS, "Further arguments, passed unchanged.", "[]"),
 )
 NOTICES: Final = (
-    Field("webhook_url", TEXT, "No effect yet: notifications will follow in a later version."),
-    Field("slack_webhook_url", TEXT, "No effect yet: notifications will follow in a later version."),
+    Field("webhook_url", TEXT, "The URL that gets notifications.", has_effect=False),
+    Field("slack_webhook_url", TEXT, "The URL of Slack that gets notifications.", has_effect=False),
 )
 ARGS: Final = Schema(*AGENT_ARGS, *NOTICES, owner="args")
 
 _COMMAND: Final = Field("command", TEXT, "A command line for `/bin/sh`.", is_literal=True)
 _ARGS: Final = Field("args", _TABLE, "See below.", is_merged=True, table=ARGS)
+_IGNORED_ARGS: Final = _ARGS._replace(has_effect=False)
+"""For kinds to which no key of `args` means anything."""
 _STDIN: Final = Field("stdin", RAW_TEXT, "The standard input.", is_literal=True)
 _OUTPUT: Final = Field(
     "output",
@@ -97,7 +99,7 @@ KIND_FIELDS: Final[Mapping[str, Schema]] = {
             "argv", TEXTS, "A program and its arguments, run without a shell. Instead of `command`.", is_literal=True
         ),
         _STDIN,
-        _ARGS,
+        _IGNORED_ARGS,
         _OUTPUT,
         *PROCESS,
         owner="jobs of kind shell",
@@ -122,7 +124,7 @@ KIND_FIELDS: Final[Mapping[str, Schema]] = {
         Field("follow", FLAG, "Whether redirects are followed.", "true"),
         Field("max_redirects", WHOLE, "How many redirects are followed.", "5"),
         Field("verify", FLAG, "Whether the certificate is verified.", "true"),
-        _ARGS,
+        _IGNORED_ARGS,
         _OUTPUT_CAP.means("How much of the response is stored.", '"32KB"'),
         _OUTPUT.means(
             "The source of the output: none, or the response as text or as JSON, at most 1 MiB."
@@ -133,7 +135,7 @@ KIND_FIELDS: Final[Mapping[str, Schema]] = {
     "python": Schema(
         _COMMAND.means("`module:function`, called in its own process."),
         Field("call", TEXT, "The same as `command`."),
-        _ARGS,
+        _IGNORED_ARGS,
         *PROCESS,
         owner="jobs of kind python",
     ),

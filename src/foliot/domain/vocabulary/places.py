@@ -54,10 +54,16 @@ _IN_FILE: Final = {
     "outbound": "The addresses that jobs may call.",
     "jobs": "The jobs.",
     "workflows": "The workflows.",
-    **dict.fromkeys(LATER_SECTIONS, "Ignored with a warning: will follow in a later version."),
+    **dict.fromkeys(LATER_SECTIONS, "Ignored in this version."),
 }
 INCLUDE: Final = Schema(Field("include", TEXTS, _IN_FILE["include"], "[]"))
-ROOT: Final = Schema(*(Field(name, TABLES, doc, is_literal=True) for name, doc in _IN_FILE.items()), owner="the file")
+ROOT: Final = Schema(
+    *(
+        Field(name, TABLES, doc, is_literal=True, has_effect=name not in LATER_SECTIONS)
+        for name, doc in _IN_FILE.items()
+    ),
+    owner="the file",
+)
 FILE_PLACES: Final = (JOB, SCHEDULE, WORKFLOW, STEP, SERVER, STORAGE, RETENTION, OUTBOUND)
 
 # -- calls

@@ -149,10 +149,10 @@ SERVER_DEFAULTS: Final = (
     _for_all(JITTER, Alias("default_jitter_ms", in_millis(JITTER.read))),
 )
 WEB: Final = (
-    Field("host", TEXT, "No effect yet: the HTTP server will follow in a later version.", '"127.0.0.1"'),
-    Field("port", whole(0, 65_535), "No effect yet: for the HTTP server.", "7070"),
-    Field("admin_token", TEXT, "No effect yet: for the HTTP server.", '""'),
-    Field("session_secret", TEXT, "No effect yet: for the HTTP server.", '""'),
+    Field("host", TEXT, "The address of the HTTP server.", '"127.0.0.1"', has_effect=False),
+    Field("port", whole(0, 65_535), "The port of the HTTP server.", "7070", has_effect=False),
+    Field("admin_token", TEXT, "The token of the administrator.", '""', has_effect=False),
+    Field("session_secret", TEXT, "The secret that signs sessions.", '""', has_effect=False),
 )
 SERVER: Final = Schema(*NODE, *SCHEDULER, *SERVER_DEFAULTS, *WEB, owner="[server]")
 STORAGE: Final = Schema(
@@ -164,16 +164,11 @@ STORAGE: Final = Schema(
     ),
     Field("data_dir", TEXT, "A directory. The database is the file `foliot.db` in it."),
     Field("db_path", TEXT, "The path of the database file."),
-    Field("log_dir", TEXT, "Ignored with a warning: logs are stored in the database."),
+    Field("log_dir", TEXT, "Ignored: logs are stored in the database.", has_effect=False),
     owner="[storage]",
 )
 QUEUE: Final = Schema(
-    Field(
-        "url",
-        TEXT,
-        "`storage`: the database notifies workers. Others will follow in a later version.",
-        '"storage"',
-    ),
+    Field("url", TEXT, "`storage`, the only value: the database notifies workers.", '"storage"'),
     owner="[queue]",
 )
 RETENTION: Final = Schema(
@@ -194,12 +189,21 @@ RETENTION: Final = Schema(
     ),
     Field("events", AGE, "How long events are kept.", '"7d"', fills="events_age"),
     Field(
-        "executions_per_workflow", COUNT, "How many finished executions of each workflow are kept, newest first.", "100"
+        "executions_per_workflow",
+        COUNT,
+        "How many finished executions of each workflow are kept, newest first. Older ones are removed when one ends.",
+        "100",
+    ),
+    Field(
+        "executions_total",
+        COUNT,
+        "How many finished executions of all workflows are kept, newest first. Older ones are removed when one ends.",
+        '"never"',
     ),
     Field(
         "executions",
         AGE,
-        "How long finished executions are kept, with the runs of their steps. Both limits apply.",
+        "How long finished executions are kept, with the runs of their steps. All limits apply.",
         '"never"',
         fills="executions_age",
     ),

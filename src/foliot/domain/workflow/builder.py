@@ -136,6 +136,9 @@ class Workflow:
     def _change(self, place: int, **fields: Any) -> None:
         self._steps[place] = replace(self._steps[place], **fields)
 
+    def _name(self, place: int) -> str:
+        return self._steps[place].name
+
     def _edges(self, place: int) -> tuple[Edge, ...]:
         return self._steps[place].after
 
@@ -147,21 +150,39 @@ class StepBuilder:
         self.workflow = workflow
         self._place = place
 
+    @property
+    def name(self) -> str:
+        return self.workflow._name(self._place)
+
     def after(
         self,
-        parent: str,
+        parent: "str | StepBuilder",
         *conditions: str,
         exit_code: int | Sequence[int] = (),
         contains: str | None = None,
         path: str | None = None,
         **equals: Any,
     ) -> "StepBuilder":
-        """Run after `parent` if its result is one of the conditions: success (if none is named), failure, skipped or
-        complete. With `exit_code`, `contains`, or `path` and `equals`, its output must match as well."""
+        """Run after `parent`, a step or its name, if its result is one of the conditions: success (if none is named),
+        failure, skipped or complete.
+
+        With `exit_code`, `contains`, or `path` and `equals`, its output must match as well.
+        """
         test = read_test(exit_code, contains, path, equals)
-        edge = Edge(parent=text(parent, "parent"), when=read_conditions(conditions), test=test)
+        edge = Edge(parent=self._parent_name(parent), when=read_conditions(conditions), test=test)
         self.workflow._change(self._place, after=(*self.workflow._edges(self._place), edge))
         return self
+
+    def _parent_name(self, parent: "str | StepBuilder") -> str:
+        if not isinstance(parent, StepBuilder):
+            return text(parent, "parent")
+        if parent.workflow is not self.workflow:
+            raise InvalidJob(
+                f'step "{parent.name}" belongs to workflow "{parent.workflow.id}"',
+                hint=f'Name a step of workflow "{self.workflow.id}".',
+                field="parent",
+            )
+        return parent.name
 
     def final(self) -> "StepBuilder":
         """Run last, once, whatever the results of the other steps."""

@@ -85,6 +85,11 @@ class Lookup:
             raise NotLoaded(Wanted(run_id=self._run_id, jobs=missing))
         return {name: spec for name in names if (spec := self._loaded.jobs[name]) is not None}
 
+    def paused_jobs(self, names: Collection[JobId]) -> Collection[JobId]:
+        """Return the jobs that are paused."""
+        self.jobs(names)
+        return self._loaded.paused_jobs.intersection(names)
+
     def paused(self, workflow_id: str) -> Collection[str]:
         if self._loaded.paused is None:
             raise NotLoaded(Wanted(run_id=self._run_id, paused_in=workflow_id))

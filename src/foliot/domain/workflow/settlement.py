@@ -36,6 +36,8 @@ class StepBlockers(NamedTuple):
 
     paused: Collection[str] = ()
     """Steps that are paused."""
+    paused_jobs: Collection[JobId] = ()
+    """Paused jobs that steps name."""
     disabled: Collection[JobId] = ()
     """Disabled jobs that steps name."""
     deleted: Collection[JobId] = ()
@@ -144,6 +146,7 @@ class SettlementBuilder:
         exclusive = {job_of(step, workflow_id) for step in steps if step.overlap is StepOverlap.SKIP}
         return StepBlockers(
             paused=self._lookup.paused(workflow_id),
+            paused_jobs=self._lookup.paused_jobs(named),
             disabled={job_id for job_id, spec in found.items() if not spec.enabled},
             deleted=named - found.keys(),
             busy=self._lookup.busy(exclusive),
@@ -159,6 +162,8 @@ class SettlementBuilder:
             return "removed"
         if step.job is not None and step.job in blockers.disabled:
             return "disabled"
+        if step.job is not None and step.job in blockers.paused_jobs:
+            return "job_paused"
         is_busy = step.overlap is StepOverlap.SKIP and job_of(step, self._tree.job_id) in blockers.busy
         return "overlap" if is_busy else ""
 

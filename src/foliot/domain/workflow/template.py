@@ -146,10 +146,16 @@ class _Earlier(NamedTuple):
     is_before: Callable[[str], bool]
     steps: Collection[str]
 
-    def suggestion(self, reference: Reference) -> str:
-        otherwise = "Name an earlier step, or let this step come after it."
-        close = suggest(reference.name, filter(self.is_before, self.steps), otherwise=otherwise)
-        return self.quoted(reference) or close
+    def problem(self, reference: Reference) -> Problem:
+        """Return why the template cannot use this step, with the nearest name as a hint."""
+        name = reference.name
+        earlier = [known for known in self.steps if self.is_before(known)]
+        if name in self.steps or (_quoted(reference, self.steps) and not self.quoted(reference)):
+            hint = suggest(name, earlier, otherwise="Name an earlier step, or let this step come after it.")
+            return Problem.error(f'step "{name}" does not come before this one', self.quoted(reference) or hint)
+        there_are = f"There are: {shortened(', '.join([*self.steps][:20]), 400)}."
+        hint = suggest(name, earlier, otherwise=suggest(name, self.steps, otherwise=there_are))
+        return Problem.error(f'step "{name}" does not exist', self.quoted(reference) or hint)
 
     def quoted(self, reference: Reference) -> str:
         return _quoted(reference, filter(self.is_before, self.steps))
@@ -161,7 +167,7 @@ def _problem(reference: Reference, earlier: _Earlier, params: Mapping[str, Any])
         case "params" if name not in params:
             return Problem.error(f'parameter "{name}" does not exist', _named(reference, params))
         case "steps" if not earlier.is_before(name):
-            return Problem.error(f'step "{name}" does not come before this one', earlier.suggestion(reference))
+            return earlier.problem(reference)
         case "steps" if rest[:1] not in _STEP_PATHS:
             hint = earlier.quoted(reference) or "Use one of these, or a part of the output."
             return Problem.error(f"a step has {', '.join(STEP_FIELDS)}", hint)

@@ -5,6 +5,7 @@ from typing import Final
 
 from foliot.domain.run.outcome import Outcome
 from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.engine.coordinator.pruner import ExecutionPruner
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
 from foliot.engine.coordinator.starter import Starter
@@ -24,7 +25,8 @@ class CoordinatorRole:
     def __init__(self, parts: Parts, settings: Settings) -> None:
         store = parts.storage.trees
         reader = TreeReader(store)
-        self._starter = Starter(store, parts.ids, parts.trees, reader, parts.listener)
+        pruner = ExecutionPruner(parts.storage.upkeep, settings.retention)
+        self._starter = Starter(store, parts.ids, parts.trees, reader, pruner)
         self.opening = WorkerRole(
             parts.storage.work,
             parts.tree_queue,
@@ -34,6 +36,7 @@ class CoordinatorRole:
             label=f"{settings.label} coordinator",
             queues=(TREES_QUEUE,),
             slots=SLOTS,
+            process=parts.process,
             lease=settings.lease,
             poll=settings.poll,
         )
@@ -43,7 +46,7 @@ class CoordinatorRole:
             parts.trees,
             reader,
             wake=parts.storage.signal(Topic.NOTES),
-            listener=parts.listener,
+            pruner=pruner,
             every=settings.poll,
         )
         self.duties: Sequence[Duty] = (*self.opening.duties, self.settler)

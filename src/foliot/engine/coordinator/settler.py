@@ -12,11 +12,11 @@ from typing import Final
 from foliot.domain.ids import IdSource, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
 from foliot.domain.tree.kind import Loaded, TreeKind, Wanted
-from foliot.domain.tree.settlement import Progress, Settlement
+from foliot.domain.tree.settlement import Settlement
 from foliot.domain.workflow.abandonment import abandon
+from foliot.engine.coordinator.pruner import ExecutionPruner
 from foliot.engine.coordinator.reader import PendingDecision, TreeReader
 from foliot.engine.loop import IMMEDIATELY
-from foliot.engine.settings import ProgressListener, ignore_progress
 from foliot.errors import FoliotError
 from foliot.ports.trees import TreeStore, Unsettled, UnsettledTree
 
@@ -41,7 +41,7 @@ class Settler:
         reader: TreeReader,
         *,
         wake: asyncio.Event,
-        listener: ProgressListener = ignore_progress,
+        pruner: ExecutionPruner | None = None,
         every: Millis = SECOND,
     ) -> None:
         self.wake = wake
@@ -50,7 +50,7 @@ class Settler:
         self._kinds = kinds
         self._reader = reader
         self._every = every
-        self._listener = listener
+        self._pruner = pruner
         self._after: RunId | None = None
         """The cursor of the next round. Without it, trees that cannot be settled would fill each batch."""
         self._reported: dict[RunId, str] = {}
@@ -61,9 +61,11 @@ class Settler:
         self._after = found.after
         settlements = await self._decide(found)
         saved = set(await self._store.settle(settlements)) if settlements else set()
-        for settlement in settlements:
-            if settlement.tree.run_id in saved:
-                self._publish(settlement)
+        ended = [one.tree for one in settlements if one.ended is not None and one.tree.run_id in saved]
+        for tree in ended:
+            self._reader.drop_body(tree.run_id)
+        if self._pruner is not None:
+            await self._pruner.executions_ended({tree.job_id for tree in ended if tree.depth == 0})
         # An unsaved decision was made by another process or cannot be stored: another immediate round would not help.
         return IMMEDIATELY if saved or self._after is not None else self._every
 
@@ -110,12 +112,6 @@ class Settler:
                 self._reported.clear()
             self._reported[run_id] = str(error)
             log.error("tree_settle_failed", extra={"run": run_id}, exc_info=error)
-
-    def _publish(self, settlement: Settlement) -> None:
-        tree, is_over = settlement.tree, settlement.ended is not None
-        if is_over:
-            self._reader.drop_body(tree.run_id)
-        self._listener(Progress(tree.run_id, tree.job_id, settlement.steps, is_over))
 
 
 def _unknown_kind(one: UnsettledTree) -> Exception:

@@ -8,10 +8,10 @@ from foliot.domain.job.definition import Definition
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.outcome import Failure, Interrupted, Outcome, Reason
 from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, Start, TreeKind, Wanted
-from foliot.domain.tree.settlement import Opening, Progress
+from foliot.domain.tree.settlement import Opening
 from foliot.domain.tree.tree import MAX_DEPTH
+from foliot.engine.coordinator.pruner import ExecutionPruner
 from foliot.engine.coordinator.reader import PendingDecision, TreeReader
-from foliot.engine.settings import ProgressListener, ignore_progress
 from foliot.errors import FoliotError, InvalidRun, StorageUnavailable, suggest
 from foliot.ports.trees import TreeStore
 
@@ -27,13 +27,13 @@ class Starter:
         ids: IdSource,
         kinds: Mapping[str, TreeKind],
         reader: TreeReader,
-        listener: ProgressListener = ignore_progress,
+        pruner: ExecutionPruner | None = None,
     ) -> None:
         self._store = store
         self._ids = ids
         self._kinds = kinds
         self._reader = reader
-        self._listener = listener
+        self._pruner = pruner
 
     async def open(self, claim: Claim, definition: Definition) -> Outcome | None:
         """Open the claimed run as a tree. Return None if nothing is left to report, else the outcome of the run: a
@@ -62,7 +62,8 @@ class Starter:
             return Interrupted()
         if opening.ended is None:
             self._reader.cache_body(opening.tree)
-        self._listener(Progress(claim.run_id, claim.job_id, opening.steps, opening.ended is not None))
+        if opening.ended is not None and claim.parent_id is None and self._pruner is not None:
+            await self._pruner.executions_ended({claim.job_id})
         return None
 
     async def _decide(self, claim: Claim, definition: Definition, kind: TreeKind) -> Opening | Failure:

@@ -1,8 +1,10 @@
 """Frees the leases of expired workers.
 
-An expired worker can neither renew nor claim. Each of its leases is finished as a lost attempt, fenced by its token: if
-the worker's own finish arrives first, the reaper changes nothing. Processes that the worker left on this machine are
-ended first, so that no new attempt runs at the same time as an old one.
+A worker expires when it has not renewed for the length of its lease, or at once when its process on this machine has
+ended, so that no run waits after a crash and a restart. An expired worker can neither renew nor claim. Each of its
+leases is finished as a lost attempt, fenced by its token: if the worker's own finish arrives first, the reaper changes
+nothing. Processes that the worker left on this machine are ended first, so that no new attempt runs at the same time as
+an old one.
 """
 
 import asyncio
@@ -14,6 +16,7 @@ from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.lease import ExpiredLease, Finish
 from foliot.domain.run.outcome import Lost
 from foliot.engine.loop import IMMEDIATELY
+from foliot.ports.processes import Processes
 from foliot.ports.runner import Sweep
 from foliot.ports.storage import Storage
 
@@ -27,18 +30,36 @@ class Reaper:
 
     name = "reaper"
 
-    def __init__(self, storage: Storage, *, sweep: Sweep | None = None, every: Millis = SECOND) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        *,
+        sweep: Sweep | None = None,
+        processes: Processes | None = None,
+        every: Millis = SECOND,
+    ) -> None:
         self._storage = storage
         self._sweep = sweep
+        self._processes = processes
         self._every = every
         self.wake = asyncio.Event()
 
     async def round(self) -> Millis | None:
+        if self._processes is not None:
+            await self._expire_gone(self._processes)
         leases = await self._storage.upkeep.expired_leases(BATCH)
         if leases:
             await self._free(leases)
         await self._storage.upkeep.remove_expired_workers()
         return IMMEDIATELY if len(leases) == BATCH else self._every
+
+    async def _expire_gone(self, processes: Processes) -> None:
+        """Make workers of this machine expire whose processes have ended."""
+        known = await self._storage.upkeep.worker_processes()
+        gone = [worker_id for worker_id, process in known if processes.is_gone(process)]
+        if gone:
+            log.warning("worker_processes_gone", extra={"workers": gone})
+            await self._storage.upkeep.expire_workers(gone)
 
     async def _free(self, leases: Sequence[ExpiredLease]) -> None:
         if self._sweep is not None:

@@ -19,6 +19,6 @@ class SchedulerRole:
         self.scheduler = Scheduler(storage, clock, ids=parts.ids, launcher=parts.launcher, settings=settings.scheduler)
         self.dispatcher = Dispatcher(storage, parts.queue, clock, poll=settings.poll)
         self.gates = Gates(storage, every=settings.poll)
-        self.reaper = Reaper(storage, sweep=parts.sweep, every=settings.poll)
+        self.reaper = Reaper(storage, sweep=parts.sweep, processes=parts.processes, every=settings.poll)
         self.janitor = Janitor(storage, clock, parts.ids.make(clock.now()), settings.retention)
         self.duties: Sequence[Duty] = (self.scheduler, self.dispatcher, self.gates, self.reaper, self.janitor)

@@ -13,10 +13,13 @@ from enum import Enum, auto
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.definition import Definition
 from foliot.domain.run.lease import Claim
-from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, TimedOut
+from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
 from foliot.domain.run.payload import UNREADABLE, decode_payload
+from foliot.domain.run.progress import progress_line
 from foliot.engine.worker.logbook import RunLog
+from foliot.engine.worker.progress import AttemptProgress
 from foliot.errors import RowUnreadable, suggest
+from foliot.ports.channel import RunChannel
 from foliot.ports.clock import Clock
 from foliot.ports.runner import Attempt, Runner
 
@@ -35,17 +38,30 @@ class Ending(Enum):
 class RunningAttempt:
     """An attempt that runs in this process."""
 
-    __slots__ = ("_clock", "_is_interruptible", "claim", "definition", "ending", "log", "task")
+    __slots__ = (
+        *("_channel", "_clock", "_is_interruptible", "_progress"),
+        *("claim", "definition", "ending", "log", "task"),
+    )
 
     task: asyncio.Task[None]
     """The task that executes the attempt; set by the consumer."""
 
-    def __init__(self, claim: Claim, definition: Definition, log: RunLog, clock: Clock) -> None:
+    def __init__(
+        self,
+        claim: Claim,
+        definition: Definition,
+        log: RunLog,
+        progress: AttemptProgress,
+        clock: Clock,
+        channel: RunChannel | None = None,
+    ) -> None:
         self.claim = claim
         self.definition = definition
         self.log = log
         self.ending: Ending | None = None
+        self._progress = progress
         self._clock = clock
+        self._channel = channel
         self._is_interruptible = False
         """True only while the runner runs: a cancellation at any other moment would interrupt our own bookkeeping."""
 
@@ -69,6 +85,7 @@ class RunningAttempt:
             outcome = _no_runner(definition.kind, runners)
         else:
             outcome = await self._run(runner)
+            self._end_progress(outcome)
         if self.log.seal(is_lost=self.ending is Ending.LEASE_LOST):
             await self.log.wait_saved()
         return outcome
@@ -116,6 +133,21 @@ class RunningAttempt:
         await self._clock.wait(asyncio.Event(), limit)
         self.end(Ending.TIMEOUT)
 
+    def _end_progress(self, outcome: Outcome) -> None:
+        """End the access of processes, and log how far an unsuccessful attempt came: the lease ends with it."""
+        if self._channel is not None:
+            self._channel.revoke(self.claim.token)
+        self._progress.close()
+        latest = self._progress.latest
+        if latest is not None and not isinstance(outcome, Success) and self.ending is not Ending.LEASE_LOST:
+            self.log.write("meta", f"last progress: {progress_line(latest)}\n".encode())
+
+    def _grant_channel(self) -> Mapping[str, str]:
+        """Give the processes of this attempt access to the worker. A new type of request is a new entry."""
+        if self._channel is None:
+            return _NO_VARIABLES
+        return self._channel.grant(self.claim.token, {"progress": self._progress.handle})
+
     def _attempt(self) -> Attempt:
         claim, definition = self.claim, self.definition
         return Attempt(
@@ -130,6 +162,8 @@ class RunningAttempt:
             execution=claim.parent_id,
             scheduled_for=claim.scheduled_for,
             written=definition.written,
+            report=self._progress.report,
+            channel=self._grant_channel,
         )
 
 

@@ -20,6 +20,8 @@ from foliot.engine.worker.attempt import Ending, RunningAttempt
 from foliot.engine.worker.finisher import Finisher
 from foliot.engine.worker.heartbeat import Heartbeat
 from foliot.engine.worker.logbook import LogBook
+from foliot.engine.worker.progress import ProgressCollector
+from foliot.ports.channel import RunChannel
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner, Sweep
@@ -46,10 +48,12 @@ class Consumer:
         heartbeat: Heartbeat,
         finisher: Finisher,
         logbook: LogBook,
+        progress: ProgressCollector,
         execute: Execute,
         *,
         runners: Collection[Runner] = (),
         sweep: Sweep | None = None,
+        channel: RunChannel | None = None,
         poll: Millis = SECOND,
     ) -> None:
         self._work = work
@@ -59,9 +63,11 @@ class Consumer:
         self._heartbeat = heartbeat
         self._finisher = finisher
         self._logbook = logbook
+        self._progress = progress
         self._execute = execute
         self._runners = runners
         self._sweep = sweep
+        self._channel = channel
         self._poll = poll
         self._definitions: dict[DefinitionId, Definition] = {}
         self._running: dict[Token, RunningAttempt] = {}
@@ -196,7 +202,8 @@ class Consumer:
     def _start(self, claim: Claim, definition: Definition, loop: asyncio.AbstractEventLoop) -> None:
         if claim.overrides is not None:
             definition = definition.with_overrides(claim.run_id, claim.overrides)
-        running = RunningAttempt(claim, definition, self._logbook.open(claim), self._clock)
+        log, progress = self._logbook.open(claim), self._progress.open(claim)
+        running = RunningAttempt(claim, definition, log, progress, self._clock, self._channel)
         self._running[claim.token] = running
         running.task = loop.create_task(self._process(running))
 

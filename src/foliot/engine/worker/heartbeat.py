@@ -56,6 +56,7 @@ class Heartbeat:
         label: str,
         queues: tuple[str, ...],
         slots: int,
+        process: str = "",
         wake: asyncio.Event,
         lease: Millis = LEASE,
     ) -> None:
@@ -65,6 +66,7 @@ class Heartbeat:
         self._ids = ids
         self._label = label
         self._queues = queues
+        self._process = process
         self._lease = lease
         self._renewed_at = Millis(0)
         self._claims_under_way = 0
@@ -140,7 +142,7 @@ class Heartbeat:
 
     async def _register(self) -> None:
         worker_id = WorkerId(self._ids.make(self._clock.now()))
-        worker = Worker(worker_id, self._label, self._queues, self.slots)
+        worker = Worker(worker_id, self._label, self._queues, self.slots, self._process)
         started = self._clock.elapsed()
         await self._work.register(worker, self._lease)
         self._renewed_at = started

@@ -15,6 +15,8 @@ from foliot.engine.worker.consumer import Consumer, Execute
 from foliot.engine.worker.finisher import Finisher
 from foliot.engine.worker.heartbeat import LEASE, Heartbeat
 from foliot.engine.worker.logbook import LogBook
+from foliot.engine.worker.progress import ProgressCollector
+from foliot.ports.channel import RunChannel
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner, Sweep
@@ -37,17 +39,23 @@ class WorkerRole:
         label: str,
         queues: tuple[str, ...],
         slots: int,
+        process: str = "",
         lease: Millis = LEASE,
         poll: Millis = SECOND,
         runners: Collection[Runner] = (),
         sweep: Sweep | None = None,
+        channel: RunChannel | None = None,
         cancels: asyncio.Event | None = None,
     ) -> None:
         self._clock = clock
         self.finisher = Finisher(work)
         self.logbook = LogBook(work, clock)
+        self.progress = ProgressCollector(work, clock)
+        self._channel = channel
         wake = asyncio.Event() if cancels is None else cancels
-        self.heartbeat = Heartbeat(work, clock, ids, label=label, queues=queues, slots=slots, wake=wake, lease=lease)
+        self.heartbeat = Heartbeat(
+            work, clock, ids, label=label, queues=queues, slots=slots, process=process, wake=wake, lease=lease
+        )
         self.consumer = Consumer(
             work,
             queue,
@@ -55,15 +63,31 @@ class WorkerRole:
             self.heartbeat,
             self.finisher,
             self.logbook,
+            self.progress,
             execute,
             runners=runners,
             sweep=sweep,
+            channel=channel,
             poll=poll,
         )
         self.finisher.on_saved = self.consumer.notify_free_slot
         self.heartbeat.attach(self.consumer, on_registered=self.consumer.wake.set)
         self.claim_loops = self.consumer.claim_loops
-        self.duties: Sequence[Duty] = (self.heartbeat, *self.claim_loops, self.finisher, self.logbook)
+        self.duties: Sequence[Duty] = (self.heartbeat, *self.claim_loops, *self.savers)
+
+    @property
+    def savers(self) -> Sequence[Duty]:
+        """The duties that save what attempts have done. They stop after the last attempt has ended."""
+        return self.finisher, self.logbook, self.progress
+
+    async def open_channel(self) -> None:
+        """Open the channel for jobs, before the first run is claimed."""
+        if self._channel is not None:
+            await self._channel.open()
+
+    async def close_channel(self) -> None:
+        if self._channel is not None:
+            await self._channel.close()
 
     async def drain(self, limit: Millis) -> None:
         """Wait until attempts have ended, at most `limit`. End the remaining ones; their runs are given back."""

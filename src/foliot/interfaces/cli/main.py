@@ -29,6 +29,7 @@ _SECTIONS: Final = {
         "reload": "Apply the configuration now.",
     },
     "Inspect": {
+        "status": "Show whether all is well.",
         "top": "Watch running, queued and upcoming runs.",
         "jobs": "List jobs, delete them.",
         "schedules": "List schedules, delete them.",
@@ -36,6 +37,7 @@ _SECTIONS: Final = {
         "runs": "List runs, newest first.",
         "ticks": "List planned ticks and their outcomes, newest first.",
         "show": "Show everything about a run, a job or a schedule.",
+        "explain": "Explain a run or a planned time, from tick to exit.",
         "logs": "Print the output of a run.",
         "next": "Show when an expression fires next.",
     },
@@ -46,6 +48,9 @@ _SECTIONS: Final = {
         "mark": "Mark runs as successes.",
         "pause": "Stop jobs or schedules from firing.",
         "resume": "Let paused jobs or schedules fire again.",
+    },
+    "Inside a job": {
+        "progress": "Report how far the run has come.",
     },
     "Maintenance": {
         "verify": "Check the tick ledger against the schedules.",

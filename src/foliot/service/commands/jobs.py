@@ -8,6 +8,7 @@ from foliot.domain.input.timing import Span
 from foliot.domain.input.words import flag, text
 from foliot.domain.job.job import Job, JobSpec, check_name, watched_by
 from foliot.domain.run.payload import encode_payload
+from foliot.domain.workflow.jobs import is_part_of_workflow
 from foliot.domain.workflow.spec import GRAPH, Edge
 from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, RowUnreadable
 from foliot.ports.clock import Clock
@@ -58,14 +59,20 @@ class JobService:
         await self.refuse_missing(named.difference(coming))
 
     async def pause(self, job_id: str, paused: bool = True) -> list[ScheduleId]:
-        """Pause, or resume, all schedules of a job, whatever its owner, and return their ids."""
+        """Pause, or resume, a job, whatever its owner, and return the ids of its schedules.
+
+        All its schedules are paused, and executions of workflows skip the steps that name it. A step that is a job of
+        its own is paused in its workflow, see `WorkflowService.pause_step`.
+        """
         flag(paused, "paused", InvalidSchedule)
         job = await self.record(job_id)
+        if not is_part_of_workflow(job.spec):
+            await self._storage.definitions.pause_job(job.id, paused=paused)
         names = [schedule.id async for schedule in stored_schedules(self._storage, job.id)]
         return [schedule.id for schedule in await self._storage.definitions.pause_schedules(names, paused=paused)]
 
     async def resume(self, job_id: str) -> list[ScheduleId]:
-        """Resume all schedules of a job and return their ids."""
+        """Resume a job with all its schedules, and return their ids."""
         return await self.pause(job_id, paused=False)
 
     async def delete(self, job_id: str, *, force: bool = False) -> list[ScheduleId]:

@@ -19,6 +19,7 @@ from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.memoize import memoize_by_spec
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical, expiry_error
 from foliot.domain.vocabulary.places import UPSERT_CALL
+from foliot.domain.workflow.jobs import is_part_of_workflow
 from foliot.errors import FoliotError, InvalidInput, InvalidSchedule, NotFound, RowUnreadable, shown
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
@@ -169,11 +170,13 @@ class ScheduleService:
         await self.pause(schedule_id, paused=False)
 
     async def pause_all(self, name: str, paused: bool = True) -> list[ScheduleId]:
-        """Pause or resume all schedules of a job, or one schedule, given by name; return their ids."""
-        if await self._storage.definitions.get_jobs([JobId(name)]):
+        """Pause or resume a job with all its schedules, or one schedule, given by name; return the ids of schedules."""
+        known = await self._storage.definitions.get_jobs([JobId(name)])
+        if known:
             schedules = await self._jobs.pause(name, paused)
-            if not schedules:
-                raise FoliotError(f"job {name!a} has no schedule", hint="Only schedules can be paused.")
+            if not schedules and is_part_of_workflow(known[JobId(name)].spec):
+                hint = "Pause a schedule of the workflow, or a step: foliot workflows pause WORKFLOW STEP."
+                raise FoliotError(f"{name!a} has no schedule", hint=hint)
             return schedules
         try:
             await self.pause(name, paused)

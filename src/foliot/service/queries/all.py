@@ -9,11 +9,13 @@ from foliot.ports.clock import Clock
 from foliot.ports.queries import JobDetails, Matches, ScheduleDetails
 from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
+from foliot.service.queries.explained import ExplainQuery
 from foliot.service.queries.jobs import JobPage, JobQueries
 from foliot.service.queries.logs import Logs
 from foliot.service.queries.overview import OverviewQuery
 from foliot.service.queries.runs import RunPage, RunQueries
 from foliot.service.queries.schedules import SchedulePage, ScheduleQueries
+from foliot.service.queries.status import StatusQuery
 from foliot.service.queries.step_logs import StepLogs
 from foliot.service.queries.ticks import TickQueries
 from foliot.service.queries.verify import LedgerQueries
@@ -31,6 +33,8 @@ class Queries:
     workflows: WorkflowQueries
     ticks: TickQueries
     overview: OverviewQuery
+    status: StatusQuery
+    explained: ExplainQuery
     ledgers: LedgerQueries
 
     @classmethod
@@ -44,6 +48,8 @@ class Queries:
             workflows=WorkflowQueries(storage, clock, documents),
             ticks=TickQueries(storage),
             overview=OverviewQuery(storage, clock),
+            status=StatusQuery(storage, clock),
+            explained=ExplainQuery(storage, clock),
             ledgers=LedgerQueries(storage),
         )
 

@@ -33,6 +33,8 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     description: str
     enabled: bool
+    paused: bool
+    """Whether the job itself is paused: executions skip the steps that name it."""
     source: str
     category: str
     owner: str
@@ -60,6 +62,7 @@ def view_job(job: Job, latest: Run | None = None) -> JobView:
         name=spec.name,
         description=spec.description,
         enabled=spec.enabled,
+        paused=job.paused_at is not None,
         source=spec.source,
         category=spec.category,
         owner=spec.owner,

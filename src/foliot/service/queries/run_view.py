@@ -6,11 +6,22 @@ from typing import Any
 import msgspec
 
 from foliot.domain.instant import SECOND, Instant, to_datetime
+from foliot.domain.run.progress import SavedProgress
 from foliot.domain.run.run import BEGUN, AttemptRecord, Run, Status
 from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
 from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.service.queries.documents import moment, seconds
+
+
+class ProgressView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a running attempt has reported."""
+
+    fraction: float
+    """From 0 to 1."""
+    text: str | None
+    at: datetime
+    """When it was saved."""
 
 
 class RunView(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +69,8 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     """Its name within the parent: the name of a step."""
     kind: RunKind
     """Whether it is a run of a job alone, an execution of a workflow, or a step."""
+    progress: ProgressView | None = None
+    """The latest report of the attempt that runs. None: the job reports nothing, or no attempt runs."""
     unreadable: bool = False
     """Its row was not written by Foliot: `error_message` has the problem, and the other fields what could be read."""
 
@@ -114,8 +127,13 @@ def view_run(run: Run, start_input: StartInput = NO_START_INPUT) -> RunView:
         root_id=run.root_id,
         child_key=run.child_key,
         kind=kind_of(run),
+        progress=None if run.progress is None else _view_progress(run.progress),
         unreadable=run.unreadable is not None,
     )
+
+
+def _view_progress(progress: SavedProgress) -> ProgressView:
+    return ProgressView(fraction=progress.fraction, text=progress.text, at=to_datetime(progress.at))
 
 
 def key_of(run: Run, start_input: StartInput) -> str | None:

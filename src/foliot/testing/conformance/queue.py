@@ -102,7 +102,7 @@ class MessageContract(QueueContract):
         assert list(await queue.take([], 10)) == []
         assert len(await taken(queue)) == 1
 
-    @pytest.mark.proves("R1-05", "R1-29")
+    @pytest.mark.proves("R1-05")
     async def test_two_consumers_share_the_messages(self, queue: Queue) -> None:
         run_ids = [a_run_id() for _ in range(20)]
         await queue.announce("default", run_ids)
@@ -142,7 +142,7 @@ class MessageContract(QueueContract):
 
         assert await taken(queue) == []
 
-    @pytest.mark.proves("Q1", "R1-23")
+    @pytest.mark.proves("R1-55")
     async def test_a_message_in_the_documented_format_is_accepted(self, queue: Queue, deliver: Deliver) -> None:
         run_id = a_run_id()
 

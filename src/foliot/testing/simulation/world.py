@@ -12,7 +12,7 @@ from typing import Final
 
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.ids import IdSource, JobId
-from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
+from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
 from foliot.engine.loop import IMMEDIATELY, Duty
 from foliot.ports.queue import Queue
 from foliot.ports.storage import Storage
@@ -28,7 +28,7 @@ from foliot.testing.simulation.turnstile import VerbPause
 from foliot.testing.simulation.watch import Watch
 
 MAX_PROCESSES: Final = 4
-_DUTY_WEIGHTS: Final = (5, 3, 3, 2, 1, 2, 4, 3, 5, 4, 2, 4, 3, 4, 1, 5)
+_DUTY_WEIGHTS: Final = (5, 3, 3, 2, 1, 2, 4, 3, 5, 4, 1, 2, 4, 3, 4, 1, 1, 5)
 """The weights of the duties: scheduler, dispatcher, gates, reaper, janitor, then those of the worker, then those of the
 coordinator."""
 _LEDGERS_EVERY: Final = 20
@@ -81,7 +81,7 @@ class World:
         world = cls(seed, clock, open_storage, storage)
         await storage.definitions.put_workflows(world._catalogue.workflows)
         await storage.definitions.put_jobs(list(world._catalogue.jobs.items()))
-        await storage.definitions.watch_jobs([JobId("plain")])
+        await storage.definitions.watch_jobs({JobId("plain"): DAY})
         for _ in range(3):
             await world._people.put_schedule()
         for _ in range(2):

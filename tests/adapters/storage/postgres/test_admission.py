@@ -38,7 +38,7 @@ async def test_admission_waits_for_a_transaction_that_locked_the_key(
     assert await admission == 1
 
 
-@pytest.mark.proves("L10", "S5")
+@pytest.mark.proves("S6")
 async def test_concurrent_cancels_and_admissions_neither_deadlock_nor_lose_a_run(scene: Scene) -> None:
     names = [JobId(name) for name in ("a", "b", "c")]
     runs = [a_run(job_id=name, max_concurrent=2, concurrency_key="disk") for name in names for _ in range(20)]
@@ -58,7 +58,7 @@ async def test_concurrent_cancels_and_admissions_neither_deadlock_nor_lose_a_run
     assert set(await scene.statuses(*(run.id for run in runs))) <= over
 
 
-@pytest.mark.proves("L10")
+@pytest.mark.proves("S6")
 @pytest.mark.parametrize("is_gated", [True, False], ids=["passed", "released"])
 async def test_an_overlap_key_given_while_a_run_becomes_due_is_not_lost(
     scene: Scene, connection: "asyncpg.Connection[Any]", *, is_gated: bool

@@ -85,7 +85,6 @@ async def test_requests_with_a_common_key_are_not_batched(work: Work) -> None:
     assert work.groups == [[1, 2, 3], [2]]
 
 
-@pytest.mark.proves("M3")
 async def test_concurrent_creates_share_transactions_and_get_their_own_answers(
     storage: PostgresStorage, faults: Faults
 ) -> None:
@@ -97,7 +96,6 @@ async def test_concurrent_creates_share_transactions_and_get_their_own_answers(
     assert faults.reached.count("create.after_commit") < 10
 
 
-@pytest.mark.proves("M3")
 async def test_an_unstorable_run_does_not_affect_the_other_runs(storage: PostgresStorage) -> None:
     runs = [a_run(dedupe_key="nul \0" if number == 7 else None) for number in range(20)]
 

@@ -176,7 +176,7 @@ async def test_an_execution_is_not_opened_during_a_rename_of_its_job(
     assert await scene.status(claim.run_id) is Status.RUNNING
 
 
-@pytest.mark.proves("L10", "S6")
+@pytest.mark.proves("S6")
 async def test_a_limit_removed_while_a_run_requests_it_is_created_again(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
@@ -219,7 +219,7 @@ async def test_watching_a_job_includes_ends_that_are_being_saved(
         *(scene.now, claim.token, claim.worker_id),
     )
 
-    watching = asyncio.ensure_future(scene.storage.definitions.watch_jobs([REPORT]))
+    watching = asyncio.ensure_future(scene.storage.definitions.watch_jobs({REPORT: DAY}))
     await blocked(connection, watching)
     await connection.execute("COMMIT")
     await watching

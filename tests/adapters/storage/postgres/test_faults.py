@@ -353,7 +353,7 @@ async def test_saved_runs_survive_a_crash_of_the_server(dsn: str) -> None:
             assert await scene.statuses(claim.run_id, queued) == [Status.SUCCESS, Status.QUEUED]
 
 
-@pytest.mark.proves("M4")
+@pytest.mark.proves("Z48")
 async def test_an_unreachable_server_is_reported_without_the_password() -> None:
     with pytest.raises(StorageUnavailable) as failure:
         await open_postgres("postgresql://anna:s3cret@127.0.0.1:1/orders")

@@ -84,7 +84,6 @@ async def test_a_failed_migration_is_rolled_back(
     assert server.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'foliot'", database=name) == "0"
 
 
-@pytest.mark.proves("M2")
 async def test_a_migration_may_exceed_the_statement_timeout(
     empty: tuple[PostgresServer, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

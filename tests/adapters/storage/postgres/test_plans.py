@@ -24,7 +24,7 @@ LARGE = {
 }
 FROM_THE_FRONT = {
     *("next_wake", "next_wake_besides", "next_due"),
-    *("upcoming_schedules", "active_executions"),
+    *("upcoming_schedules", "active_executions", "ready_queues"),
 }
 """These statements read a few rows at the front of an index, so they need no condition."""
 _FILL = f"""
@@ -128,6 +128,11 @@ HOT: dict[str, Any] = {
     "rename_runs_of_schedules": lambda n: (ids(n), numbers(n)),
     "end_marked": lambda n: (ids(n), "1"),
     "upcoming_schedules": lambda n: (str(n),),
+    "late_schedules": lambda n: ("1000", str(n)),
+    "behind_schedules": lambda n: ("1000", str(n)),
+    "count_late_schedules": lambda n: ("1000", str(n)),
+    "ready_queues": lambda n: (str(n),),
+    "failing_runs": lambda n: (ids(n), "0"),
     "create_runs": lambda n: (
         *("'default'", "1", ids(n), *["'{}'"] * 12, "'report'", "'default'", "0", "'api'", "1", "NULL"),
         *("true", "60000", ids(n), ids(n), numbers(n), numbers(n)),
@@ -179,6 +184,9 @@ HOT: dict[str, Any] = {
     "named_versions": lambda n: ("'default'", numbers(n), same("1", n)),
     "page_workflows": lambda n: ("'default'", "''", str(n)),
     "parts_of_runs": lambda n: (ids(n), "100"),
+    "surplus_of_workflows": lambda n: ("'default'", same("etl", n), "10", "100"),
+    "excess_executions": lambda n: ("'default'", "10", str(n)),
+    "visible_to_gates": lambda n: (ids(n), "1000"),
     "old_executions": lambda n: (f"'{100:026}'", "100", str(n)),
     "next_wake": lambda n: (),
     "next_wake_besides": lambda n: (ids(n),),
@@ -200,7 +208,6 @@ def empty_dsn() -> Iterator[str]:
         yield server.dsn(name)
 
 
-@pytest.mark.proves("M6")
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan", "force_custom_plan"])
 async def test_a_frequent_statement_finds_its_rows_by_a_key(large_dsn: str, mode: str) -> None:
     connection = await asyncpg.connect(large_dsn, statement_cache_size=0, server_settings={"plan_cache_mode": mode})

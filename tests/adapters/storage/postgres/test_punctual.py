@@ -48,7 +48,7 @@ async def recorded_events(storage: PostgresStorage) -> list[tuple[str, list[Any]
     return [(event.kind.value, sorted(event.items)) for event in events]
 
 
-@pytest.mark.proves("T5", "M3")
+@pytest.mark.proves("T5")
 async def test_both_paths_write_the_same_rows_and_events(
     storage: PostgresStorage, twin: PostgresStorage, scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:
@@ -70,7 +70,7 @@ async def test_both_paths_write_the_same_rows_and_events(
     assert await recorded_events(storage) == await recorded_events(twin)
 
 
-@pytest.mark.proves("T5")
+@pytest.mark.proves("L6")
 async def test_outdated_firings_are_not_saved_and_the_others_are(scene: Scene) -> None:
     stale = await scene.schedule(every(60), schedule_id="a")
     current = await scene.schedule(every(60), schedule_id="b")
@@ -85,7 +85,7 @@ async def test_outdated_firings_are_not_saved_and_the_others_are(scene: Scene) -
     assert len(await scene.ready()) == len(await scene.ticks(current.uid)) == 1
 
 
-@pytest.mark.proves("T5")
+@pytest.mark.proves("L6")
 async def test_saving_a_firing_twice_is_a_no_op(scene: Scene) -> None:
     schedule = await scene.schedule(every(60))
     scene.clock.advance(MINUTE)

@@ -59,7 +59,6 @@ def dsns() -> Iterator[dict[int, str]]:
         yield {FEW: server.dsn(few), MANY: server.dsn(many)}
 
 
-@pytest.mark.proves("M6")
 @pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
 @pytest.mark.parametrize("what", ASKED)
 async def test_a_page_reads_no_more_rows_of_a_long_history(dsns: dict[int, str], what: str, mode: str) -> None:
@@ -70,7 +69,6 @@ async def test_a_page_reads_no_more_rows_of_a_long_history(dsns: dict[int, str],
     assert many <= few <= 2 * PAGE + 1
 
 
-@pytest.mark.proves("M6")
 @pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
 @pytest.mark.parametrize("what", ["a job", "a schedule", "successes", "a status that many runs have"])
 async def test_a_page_far_back_reads_no_newer_rows(dsns: dict[int, str], what: str, mode: str) -> None:

@@ -30,7 +30,6 @@ def _id_in(span: Millis | int) -> str:
     return first_id_at(Instant(SystemClock().now() + span))
 
 
-@pytest.mark.proves("L3")
 @pytest.mark.parametrize("error", [HOUR, -HOUR, SECOND])
 async def test_a_run_created_for_now_is_ready_now(dsn: str, error: Millis) -> None:
     services = await open_services(dsn, WrongClock(error))

@@ -45,7 +45,6 @@ async def test_no_call_leaves_a_transaction_open(
     assert {row["state"] for row in states} <= {"idle", "active"}
 
 
-@pytest.mark.proves("L3")
 async def test_without_a_given_time_the_servers_clock_is_used(
     storage: PostgresStorage, connection: "asyncpg.Connection[Any]"
 ) -> None:
@@ -59,7 +58,6 @@ async def test_without_a_given_time_the_servers_clock_is_used(
     assert before <= stored.created_at <= after
 
 
-@pytest.mark.proves("L10")
 async def test_runs_without_limits_lock_neither_limits_nor_holds(
     scene: Scene, connection: "asyncpg.Connection[Any]"
 ) -> None:

@@ -29,7 +29,7 @@ async def test_edits_during_a_backlog_keep_the_moments_of_earlier_rules(
     assert [revision.spec.expr for revision in due.revisions] == ["60", "600", "3600", "7200"]
 
 
-@pytest.mark.proves("T3")
+@pytest.mark.proves("R4-26")
 async def test_settling_does_not_wake_a_paused_schedule(storage: SqliteStorage, clock: VirtualClock) -> None:
     [schedule] = await storage.definitions.put_schedules([a_schedule(every(60))])
     clock.advance(MINUTE)

@@ -68,7 +68,7 @@ def test_processes_that_start_together_migrate_once(tmp_path: Path) -> None:
     assert schema_of(path) == schema_of(tmp_path / "alone.db")
 
 
-@pytest.mark.proves("M2")
+@pytest.mark.proves("M4")
 def test_a_process_waits_while_another_changes_the_journal_mode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

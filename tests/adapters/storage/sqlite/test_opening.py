@@ -266,7 +266,6 @@ async def test_a_damaged_schema_is_detected_when_opening(tmp_path: Path) -> None
     assert "restore a backup" in refused.value.hint
 
 
-@pytest.mark.proves("M1")
 async def test_damage_inside_the_file_is_reported_by_the_call_that_reads_it(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
         await storage.definitions.put_jobs([(REPORT, a_job_spec())])

@@ -52,7 +52,7 @@ async def message_of(process: Process) -> Any:
     return json.loads(await process.stdout.readline())
 
 
-@pytest.mark.proves("L1", "M1", "M7")
+@pytest.mark.proves("L1", "M1")
 async def test_workers_in_other_processes_are_woken_and_share_all_runs(tmp_path: Path) -> None:
     path = tmp_path / "foliot.db"
     storage = await SqliteStorage.open(path, clock=SystemClock(), synchronous="NORMAL")

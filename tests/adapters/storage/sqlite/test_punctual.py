@@ -51,7 +51,7 @@ async def due(scenes: list[Scene], schedules: list[NewSchedule]) -> list[Firing]
     return await scenes[0].decide()
 
 
-@pytest.mark.proves("T5", "M3")
+@pytest.mark.proves("T5")
 async def test_both_paths_write_the_same_rows_and_events(
     scenes: list[Scene], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,7 +72,7 @@ async def test_both_paths_write_the_same_rows_and_events(
         assert rows(tmp_path, "short.db", table) == rows(tmp_path, "long.db", table), table
 
 
-@pytest.mark.proves("T5")
+@pytest.mark.proves("T7")
 async def test_a_run_that_is_not_due_yet_takes_the_general_path(scenes: list[Scene]) -> None:
     scene = scenes[0]
     [firing] = await due([scene], [a_schedule(every(60))])

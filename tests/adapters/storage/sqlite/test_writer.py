@@ -136,7 +136,6 @@ async def test_equal_work_is_joined_and_each_caller_gets_its_own_answers(
     assert scene.numbers() == [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.proves("M4")
 async def test_an_invalid_item_of_one_caller_does_not_fail_joined_work(
     scene: CommitScene, writer: ThreadWriter
 ) -> None:
@@ -158,7 +157,6 @@ async def test_a_commit_is_limited_to_the_largest_batch(scene: CommitScene, writ
     assert scene.points.count("add.after_commit") == 2
 
 
-@pytest.mark.proves("M4")
 async def test_a_failed_operation_is_rolled_back_alone(scene: CommitScene, writer: ThreadWriter) -> None:
     class AddThenFail(Add):
         def __call__(self, tx: Transaction) -> int:

@@ -317,7 +317,7 @@ class RunContextHook:
     def _set_run(self, module: Any) -> None:
         known = self._context
         tick = None if known["tick"] is None else module.Tick(*known["tick"])
-        here = {**known, "tick": tick, "write": write}
+        here = {**known, "tick": tick, "write": write, "report": report}
         module.dedicate(module.Context(**here))
 
 
@@ -327,6 +327,13 @@ def write(stream: str, data: bytes) -> None:
     target.flush()
     target.buffer.write(data)
     target.buffer.flush()
+
+
+def report(progress: Any) -> None:
+    """Send progress to the worker."""
+    from foliot.channel.progress import send_progress
+
+    send_progress(progress)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from foliot.adapters.storage.postgres.database.server_clock import ServerClock
 from foliot.adapters.storage.postgres.database.transaction import SETTINGS, Database, Faults
 from foliot.adapters.storage.postgres.definitions import PostgresDefinitions
 from foliot.adapters.storage.postgres.ledger import PostgresLedger
+from foliot.adapters.storage.postgres.listeners import PostgresListeners
 from foliot.adapters.storage.postgres.orders import PostgresOrders
 from foliot.adapters.storage.postgres.queries import PostgresQueries
 from foliot.adapters.storage.postgres.rows.admit import Admitter
@@ -28,6 +29,7 @@ from foliot.ports.admission import Admission
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
 from foliot.ports.ledger import Ledger
+from foliot.ports.listeners import Listeners
 from foliot.ports.orders import Orders
 from foliot.ports.queries import Queries
 from foliot.ports.topic import Topic
@@ -50,6 +52,7 @@ class PostgresStorage:
     definitions: Definitions
     queries: Queries
     upkeep: Upkeep
+    listeners: Listeners
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class PostgresStorage:
         self.definitions = PostgresDefinitions(database, admitter, project)
         self.queries = PostgresQueries(database, project)
         self.upkeep = PostgresUpkeep(database, vital, project)
+        self.listeners = PostgresListeners(database)
         self._bell = bell
         self._pools = pools
 

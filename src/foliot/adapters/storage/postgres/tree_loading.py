@@ -15,7 +15,7 @@ from foliot.adapters.storage.shared.rows import Row, job_of
 from foliot.adapters.storage.shared.tree_rows import state_of, step_output_of, version_of
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.job.job import JobSpec
+from foliot.domain.job.job import Job
 from foliot.domain.run.limits import job_limit
 from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
 from foliot.domain.workflow.output import StepOutput
@@ -37,7 +37,7 @@ class _Found(NamedTuple):
 
     states: _BySteps[StepState]
     outputs: _BySteps[StepOutput]
-    jobs: Mapping[JobId, JobSpec | RowUnreadable]
+    jobs: Mapping[JobId, Job | RowUnreadable]
     paused: Mapping[str, Collection[str]]
     busy: Collection[JobId]
     overrides: Mapping[RunId, bytes | RowUnreadable | None]
@@ -83,9 +83,9 @@ class _Reader:
         rows = await self._rows("outputs", *columns(sorted(named))) if named else []
         return _by_steps(_read(rows, _FIRST_TWO, lambda row: step_output_of(row[2:])))
 
-    async def jobs(self, job_ids: Collection[JobId]) -> dict[JobId, JobSpec | RowUnreadable]:
+    async def jobs(self, job_ids: Collection[JobId]) -> dict[JobId, Job | RowUnreadable]:
         rows = await self._rows("get_jobs", self._project, sorted(job_ids)) if job_ids else []
-        return _read(rows, _FIRST, lambda row: job_of(self._project, row).spec)
+        return _read(rows, _FIRST, lambda row: job_of(self._project, row))
 
     async def paused(self, workflow_ids: Collection[str]) -> dict[str, set[str]]:
         rows = await self._rows("paused_in_workflows", self._project, sorted(workflow_ids)) if workflow_ids else []
@@ -123,11 +123,13 @@ def _loaded(wanted: Wanted, found: _Found) -> Loaded:
     states = found.states.get(_steps_of(wanted), {})
     key = wanted.definition
     try:
+        jobs = {job_id: _known(found.jobs.get(job_id)) for job_id in wanted.jobs}
         return Loaded(
             states=_present(states, states if wanted.all_states else wanted.states),
             has_all_states=wanted.all_states,
             outputs=_present(found.outputs.get(_steps_of(wanted), {}), wanted.outputs),
-            jobs={job_id: _known(found.jobs.get(job_id)) for job_id in wanted.jobs},
+            jobs={job_id: None if job is None else job.spec for job_id, job in jobs.items()},
+            paused_jobs=frozenset(job.id for job in jobs.values() if job is not None and job.paused_at is not None),
             paused=None if wanted.paused_in is None else found.paused[wanted.paused_in],
             busy={job_id: job_id in found.busy for job_id in wanted.busy},
             overrides=_known(found.overrides.get(wanted.run_id)) if wanted.overrides else None,

@@ -7,7 +7,7 @@ the state of its tree, so a decision based on outdated rows is not saved.
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Final
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, divide
@@ -197,6 +197,7 @@ async def _begin(
         await transaction.run("add_steps", *columns(steps))
     await note_trees(transaction, [lease.run_id for lease in own if lease.cancel_at is not None])
     transaction.note(EventKind.EXECUTIONS_OPENED, event_items.opened(opening.tree for opening in openings))
+    _note_steps(transaction, openings)
     await _start(transaction, project, [run for opening in openings for run in opening.runs], now)
     await _end(transaction, [(one.tree, one.ended) for one in openings if one.ended is not None], now)
 
@@ -241,11 +242,17 @@ async def _save(transaction: Transaction, project: str, settlements: Sequence[Se
     changed = [(one.tree.run_id, name, *state_row(state)) for one in settlements for name, state in one.steps.items()]
     if changed:
         await transaction.run("change_steps", *columns(changed))
+    _note_steps(transaction, settlements)
     await _start(transaction, project, [run for one in settlements for run in one.runs], now)
     cancels = [run_id for one in settlements for run_id in one.cancels]
     if cancels:
         await cancel_runs(transaction, cancels, now)
     await _end(transaction, [(one.tree, one.ended) for one in settlements if one.ended is not None], now)
+
+
+def _note_steps(transaction: Transaction, decisions: Sequence[Opening] | Sequence[Settlement]) -> None:
+    items = [event_items.changed_steps(one.tree.run_id, one.runs, one.steps) for one in decisions]
+    transaction.note(EventKind.STEPS_CHANGED, list(chain.from_iterable(items)))
 
 
 async def _start(transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> None:

@@ -3,7 +3,7 @@
 Only the server's clock decides whether a worker is alive. Each call of `prune` removes a bounded piece.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from typing import Any, Final
 
@@ -11,14 +11,18 @@ from foliot.adapters.storage.postgres.database.schema import migrations
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
 from foliot.adapters.storage.shared.pruning import (
     PartsRequest,
+    Request,
     Requests,
     Round,
     Scan,
     ScanRequest,
     ScanResult,
+    SurplusRequest,
+    VisibleRequest,
     removable_before,
+    surplus_executions,
 )
-from foliot.domain.ids import RunId, first_id_at
+from foliot.domain.ids import RunId, WorkerId, first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import ExpiredLease
 from foliot.errors import SchemaTooNew
@@ -66,12 +70,32 @@ class PostgresUpkeep:
         self._round, pruned = await self._database.write("prune", work)
         return pruned
 
+    async def prune_executions(
+        self, workflow_ids: Collection[str], retention: Retention, *, limit: int, at: Instant | None = None
+    ) -> int:
+        async def work(transaction: Transaction) -> int:
+            requests = surplus_executions(sorted(workflow_ids), retention, limit)
+            chosen = await _chosen_runs(transaction, self._project, requests, await transaction.now(at))
+            deleted = await transaction.column("delete_runs", chosen) if chosen else []
+            await _forget_runs(transaction, deleted)
+            return len(deleted)
+
+        return await self._database.write("prune", work)
+
     async def check(self) -> None:
         least, newest = int(await self._vital.value("min_code")), max(migrations())
         if least > newest:
             raise SchemaTooNew(found=least, supported=newest)
 
     # -- expired workers
+
+    async def worker_processes(self) -> list[tuple[WorkerId, str]]:
+        return [(WorkerId(row["id"]), row["process"]) for row in await self._database.rows("worker_processes")]
+
+    async def expire_workers(self, worker_ids: Collection[WorkerId]) -> None:
+        await self._database.write(
+            "expire_workers", lambda transaction: transaction.run("expire_workers", list(worker_ids))
+        )
 
     async def expired_leases(self, limit: int, *, at: Instant | None = None) -> list[ExpiredLease]:
         async def work(transaction: Transaction) -> list[ExpiredLease]:
@@ -92,7 +116,7 @@ async def _prune(
     transaction: Transaction, project: str, progress: Round, retention: Retention, now: Instant, limit: int
 ) -> Pruned:
     """Remove a piece, and advance the round."""
-    chosen = await _chosen_runs(transaction, project, progress.runs(retention, now, limit))
+    chosen = await _chosen_runs(transaction, project, progress.runs(retention, now, limit), now)
     deleted = await transaction.column("delete_runs", chosen) if chosen else []
     keys = await _forget_runs(transaction, deleted)
     ticks, schedules = await _prune_ledgers(transaction, progress, retention.ticks_age, now, limit)
@@ -107,20 +131,28 @@ async def _prune(
     )
 
 
-async def _chosen_runs(transaction: Transaction, project: str, requests: Requests) -> list[RunId]:
+async def _chosen_runs(transaction: Transaction, project: str, requests: Requests, now: Instant) -> list[RunId]:
     """Execute the generator that chooses the runs to remove, and return them."""
     try:
         request = next(requests)
         while True:
-            request = requests.send(await _search(transaction, project, request))
+            request = requests.send(await _search(transaction, project, now, request))
     except StopIteration as end:
         chosen: list[RunId] = end.value
         return chosen
 
 
-async def _search(transaction: Transaction, project: str, request: ScanRequest | PartsRequest) -> ScanResult:
-    if isinstance(request, PartsRequest):
-        return ScanResult(await transaction.column("parts_of_runs", request.run_ids, request.room))
+async def _search(transaction: Transaction, project: str, now: Instant, request: Request) -> ScanResult:
+    match request:
+        case PartsRequest(run_ids, room):
+            return ScanResult(await transaction.column("parts_of_runs", run_ids, room))
+        case VisibleRequest(run_ids):
+            return ScanResult(await transaction.column("visible_to_gates", run_ids, now))
+        case SurplusRequest(workflow_ids, keep, room):
+            return ScanResult(await transaction.column("surplus_of_workflows", project, workflow_ids, keep, room))
+    if request.scan is Scan.EXCESS_EXECUTIONS:
+        excess = await transaction.column("excess_executions", project, request.bound, request.room)
+        return ScanResult(excess, request.cursor if len(excess) == request.room else None)
     if request.scan in (Scan.OLD_RUNS, Scan.OLD_EXECUTIONS):
         found = await transaction.column(
             _QUERIES[request.scan], first_id_at(Instant(request.bound)), request.bound, request.room

@@ -25,6 +25,7 @@ from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
 from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.progress import ProgressReport
 from foliot.domain.run.run import rank
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.errors import Unstorable
@@ -63,7 +64,8 @@ class PostgresWork:
 
     async def register(self, worker: Worker, ttl: Millis, *, at: Instant | None = None) -> None:
         async def work(transaction: Transaction) -> None:
-            await transaction.run("register", worker.id, worker.name, list(worker.queues), worker.slots, ttl, at)
+            known = worker.id, worker.name, list(worker.queues), worker.slots, worker.process
+            await transaction.run("register", *known, ttl, at)
 
         await self._vital.write("register", work)
 
@@ -224,7 +226,16 @@ class PostgresWork:
             granted = granted.joined(await self._claim(finishes[0].worker_id, [queue], missing, None, at))
         return Exchanged(stale, *await self._claimed(granted, known, [queue], limit))
 
-    # -- logs
+    # -- logs and progress
+
+    async def save_progress(self, reports: Sequence[ProgressReport], *, at: Instant | None = None) -> list[Token]:
+        if not reports:
+            return []
+        rows = await self._database.write(
+            "progress", lambda transaction: transaction.rows("save_progress", *columns(reports), at), is_single=True
+        )
+        saved = {row["token"] for row in rows}
+        return [report.token for report in reports if report.token not in saved]
 
     async def append_log(self, chunks: Sequence[LogChunk]) -> list[Token]:
         async def save(some: Sequence[LogChunk]) -> list[tuple[Token, int]]:

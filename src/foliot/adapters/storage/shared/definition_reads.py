@@ -18,7 +18,6 @@ from foliot.domain.schedule.schedule import Revision, Schedule
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.queries import (
-    Depth,
     ExecutionDetails,
     FoundRun,
     JobDetails,
@@ -106,7 +105,7 @@ class DefinitionReads:
             rows = yield Query("list_schedules", (self._project, after or "", limit))
         else:
             rows = yield Query("list_schedules_of_job", (self._project, job_id, after or "", limit))
-        return (yield from self._read_schedules(rows))
+        return (yield from self.read_schedules(rows))
 
     def _all_schedules(self, job_id: JobId) -> Read[list[Schedule]]:
         found: list[Schedule] = []
@@ -119,13 +118,13 @@ class DefinitionReads:
     def _schedules_by_target(self, job_ids: Collection[str]) -> Read[dict[str, list[Schedule]]]:
         """Return the schedules that start these jobs or workflows, by target. Unreadable ones are omitted."""
         rows = (yield Query("schedules_of_targets", (self._project, list(job_ids)))) if job_ids else ()
-        schedules = yield from self._read_schedules(rows)
+        schedules = yield from self.read_schedules(rows)
         by_target: dict[str, list[Schedule]] = {}
         for schedule in schedules:
             by_target.setdefault(schedule.revision.spec.target, []).append(schedule)
         return by_target
 
-    def _read_schedules(self, rows: Rows) -> Read[list[Schedule]]:
+    def read_schedules(self, rows: Rows) -> Read[list[Schedule]]:
         """Decode schedules. An unreadable row is repaired from its current revision."""
         try:
             return [schedule_of(self._project, row) for row in rows]
@@ -183,15 +182,14 @@ class DefinitionReads:
     # -- all
 
     def overview(self, limits: OverviewLimits) -> Read[OverviewDetails]:
-        [(running, queued, scheduled)] = yield Query("depth", (limits.counted,))
         active = yield from self._runs.active(None, None, limits.rows)
         return OverviewDetails(
-            depth=Depth(running, min(queued, limits.counted), scheduled),
+            depth=(yield from self._runs.depth(limits.counted)),
             executions=(yield from self._runs.records(active)),
             running=(yield from self._newest(BEGUN, limits.rows)),
             queued=(yield from self._newest([Status.QUEUED], limits.rows)),
             failures=(yield from self._newest([Status.FAILED, Status.TIMEOUT], limits.failures)),
-            upcoming=(yield from self._read_schedules((yield Query("upcoming_schedules", (limits.rows,))))),
+            upcoming=(yield from self.read_schedules((yield Query("upcoming_schedules", (limits.rows,))))),
             workers=(yield from self._runs.workers()),
         )
 

@@ -11,6 +11,7 @@ from foliot.domain.run.run import Ended, NewRun, Status
 from foliot.domain.schedule.firing import Firing
 from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.tree.tree import Tree
+from foliot.domain.workflow.progress import StepState
 from foliot.ports.definitions import WorkflowVersion
 
 Items = list[list[Any]]
@@ -80,6 +81,12 @@ def deleted_workflows(newest: Mapping[str, int]) -> Items:
 
 def opened(trees: Iterable[Tree]) -> Items:
     return [[tree.run_id, tree.job_id, tree.version] for tree in trees]
+
+
+def changed_steps(run_id: RunId, runs: Iterable[NewRun], steps: Mapping[str, StepState]) -> Items:
+    """Steps whose run is created now, and steps that have resolved."""
+    started: Items = [[run_id, run.child_key, None] for run in runs if run.child_key in steps]
+    return started + [[run_id, name, state.result] for name, state in steps.items() if state.result is not None]
 
 
 def over(trees: Iterable[tuple[Tree, Ended]]) -> Items:

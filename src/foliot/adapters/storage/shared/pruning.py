@@ -35,12 +35,20 @@ class Scan(Enum):
     """For each workflow, ended executions beyond the newest ones."""
     OLD_EXECUTIONS = auto()
     """Executions that ended before a moment."""
+    EXCESS_EXECUTIONS = auto()
+    """Ended executions beyond the newest ones of all workflows together."""
     LEDGERS = auto()
     LOGS = auto()
 
 
-_RUN_SCANS: Final = (Scan.OLD_RUNS, Scan.SURPLUS_RUNS, Scan.SURPLUS_EXECUTIONS, Scan.OLD_EXECUTIONS)
-_BY_COUNT: Final = (Scan.SURPLUS_RUNS, Scan.SURPLUS_EXECUTIONS)
+_RUN_SCANS: Final = (
+    Scan.OLD_RUNS,
+    Scan.SURPLUS_RUNS,
+    Scan.SURPLUS_EXECUTIONS,
+    Scan.OLD_EXECUTIONS,
+    Scan.EXCESS_EXECUTIONS,
+)
+_BY_COUNT: Final = (Scan.SURPLUS_RUNS, Scan.SURPLUS_EXECUTIONS, Scan.EXCESS_EXECUTIONS)
 
 
 class ScanRequest(NamedTuple):
@@ -60,13 +68,30 @@ class PartsRequest(NamedTuple):
     room: int
 
 
+class SurplusRequest(NamedTuple):
+    """Find ended executions of these workflows beyond the newest ones of each."""
+
+    workflow_ids: Sequence[str]
+    keep: int
+    room: int
+
+
+class VisibleRequest(NamedTuple):
+    """Find which of these runs are executions that a gate may still read."""
+
+    run_ids: Sequence[RunId]
+
+
+Request = ScanRequest | PartsRequest | SurplusRequest | VisibleRequest
+
+
 class ScanResult(NamedTuple):
     run_ids: list[RunId]
     cursor: Cursor | None = None
     """Where the scan continues. None: the scan is complete."""
 
 
-Requests = Generator[ScanRequest | PartsRequest, ScanResult, list[RunId]]
+Requests = Generator[Request, ScanResult, list[RunId]]
 
 
 class Round:
@@ -94,8 +119,11 @@ class Round:
             if kept is not None and cursor is not None and len(chosen) < limit:
                 bound = kept if scan in _BY_COUNT else now - kept
                 found = yield ScanRequest(scan, bound, cursor, limit - len(chosen))
-                chosen.update(dict.fromkeys(found.run_ids))
-                self.move(scan, found.cursor)
+                removable = yield from _without_visible(found.run_ids)
+                chosen.update(dict.fromkeys(removable))
+                # A scan that stays at its cursor would find the executions that gates may read again, without end.
+                is_stuck = found.cursor == cursor and len(removable) < len(found.run_ids)
+                self.move(scan, None if is_stuck else found.cursor)
         with_parts = yield from _with_parts(list(chosen), limit)
         if len(with_parts) >= limit:
             # Parts may have taken the room of runs that were found: those must be found again.
@@ -119,10 +147,31 @@ def _kept(scan: Scan, retention: Retention) -> int | None:
             return retention.executions_per_workflow
         case Scan.OLD_EXECUTIONS:
             return retention.executions_age
+        case Scan.EXCESS_EXECUTIONS:
+            return retention.executions_total
         case Scan.LEDGERS:
             return retention.ticks_age
         case Scan.LOGS:
             return retention.logs_age
+
+
+def surplus_executions(workflow_ids: Sequence[str], retention: Retention, limit: int) -> Requests:
+    """Choose the executions to remove after executions of these workflows ended, with all their parts."""
+    chosen: dict[RunId, None] = {}
+    if retention.executions_per_workflow is not None:
+        found = yield SurplusRequest(workflow_ids, retention.executions_per_workflow, limit)
+        chosen.update(dict.fromkeys(found.run_ids))
+    if retention.executions_total is not None:
+        found = yield ScanRequest(Scan.EXCESS_EXECUTIONS, retention.executions_total, START, limit)
+        chosen.update(dict.fromkeys(found.run_ids))
+    removable = yield from _without_visible(list(chosen))
+    return (yield from _with_parts(removable, limit))
+
+
+def _without_visible(run_ids: list[RunId]) -> Requests:
+    """Return the runs that no gate may still read."""
+    visible = set((yield VisibleRequest(run_ids)).run_ids) if run_ids else set()
+    return [run_id for run_id in run_ids if run_id not in visible]
 
 
 def _with_parts(run_ids: list[RunId], limit: int) -> Requests:

@@ -37,5 +37,13 @@ class AllWorkers(NamedTuple):
     """Select every worker. Each database checks by its own clock whether a worker is alive."""
 
 
-Request = Query | PageOfRuns | AllWorkers
+class Leader(NamedTuple):
+    """Select holder and epoch of the leader, and whether it is alive by the clock of the database."""
+
+
+class SizeOnDisk(NamedTuple):
+    """Select one row: the bytes of the database, those of the logs, and the free bytes of the disk or None."""
+
+
+Request = Query | PageOfRuns | AllWorkers | Leader | SizeOnDisk
 Read = Generator[Request, Rows, T]

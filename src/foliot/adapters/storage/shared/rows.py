@@ -59,6 +59,7 @@ class JobRow(Struct, array_like=True, frozen=True, gc=False):
     created_at: Moment
     updated_at: Moment
     leads: str = ""
+    paused_at: Moment | None = None
 
 
 def job_of(project: str, row: Row) -> Job:
@@ -72,6 +73,7 @@ def job_of(project: str, row: Row) -> Job:
         created_at=Instant(known.created_at),
         updated_at=Instant(known.updated_at),
         leads=known.leads,
+        paused_at=None if known.paused_at is None else Instant(known.paused_at),
     )
 
 

@@ -27,6 +27,7 @@ from foliot.ports.queries import (
     EVERY_RUN,
     AwaitedLimit,
     Blockers,
+    Depth,
     ExecutionDetails,
     ExecutionsPage,
     FoundRun,
@@ -215,6 +216,11 @@ class RunReads:
         return {(row[0], row[1]): _readable_version(row) for row in rows}
 
     # -- what runs wait for
+
+    def depth(self, counted: int) -> Read[Depth]:
+        """Return the number of open runs by state, each counted up to a limit."""
+        [(running, queued, scheduled)] = yield Query("depth", (counted,))
+        return Depth(running, min(queued, counted), scheduled)
 
     def workers(self) -> Read[list[WorkerState]]:
         return [worker_of(row, _queues(row[_QUEUES])) for row in (yield AllWorkers())]

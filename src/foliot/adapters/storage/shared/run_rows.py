@@ -11,6 +11,7 @@ from foliot.adapters.storage.shared.rows import Row
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.run.logs import LogChunk, Stream
+from foliot.domain.run.progress import SavedProgress
 from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.errors import RowUnreadable
 from foliot.ports.queries import LogSummary
@@ -21,7 +22,7 @@ UNREADABLE_ATTEMPT: Final = "unreadable"
 
 
 class RunRow(Struct, array_like=True, frozen=True, gc=False):
-    """`status` is the displayed one; the last two columns are only checked."""
+    """`status` is the displayed one; `overrides` and `limits` are only checked."""
 
     id: RunId
     job_id: JobId
@@ -51,6 +52,9 @@ class RunRow(Struct, array_like=True, frozen=True, gc=False):
     child_key: str | None
     overrides: Any
     limits: Any
+    progress: float | None
+    progress_text: str | None
+    progress_at: Moment | None
 
 
 class AttemptRow(Struct, array_like=True, frozen=True, gc=False):
@@ -101,7 +105,14 @@ def run_of(project: str, row: Row) -> Run:
         known.child_key,
         instant_of(known.scheduled_for),
         reading.error,
+        _progress(known),
     )
+
+
+def _progress(row: RunRow) -> SavedProgress | None:
+    if row.progress is None or row.progress_at is None:
+        return None
+    return SavedProgress(row.progress, row.progress_text, Instant(row.progress_at))
 
 
 class _ColumnReader:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection
 from typing import ParamSpec, TypeVar
 
 from foliot.adapters.storage.shared.definition_reads import DefinitionReads
+from foliot.adapters.storage.shared.explained_reads import ExplainedReads
+from foliot.adapters.storage.shared.health_reads import HealthReads
 from foliot.adapters.storage.shared.reads import Read
 from foliot.adapters.storage.shared.record_reads import RecordReads
 from foliot.adapters.storage.shared.run_reads import RunReads
@@ -20,7 +22,10 @@ from foliot.domain.workflow.progress import StepState
 from foliot.ports.queries import (
     EVERY_RUN,
     ExecutionsPage,
+    Explained,
     FoundRun,
+    HealthDetails,
+    HealthLimits,
     JobDetails,
     JobSummary,
     Matches,
@@ -49,6 +54,8 @@ class StoredQueries(ABC):
         self._definitions = DefinitionReads(project, self._runs)
         self._records = RecordReads(project, self._runs)
         self._ticks = TickReads(project, self._runs)
+        self._explained = ExplainedReads(project, self._runs)
+        self._health = HealthReads(project, self._runs, self._definitions)
 
     @abstractmethod
     async def _read(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
@@ -63,6 +70,12 @@ class StoredQueries(ABC):
 
     async def run(self, reference: RunReference) -> RunDetails | Matches:
         return await self._read(self._runs.details, reference)
+
+    async def explained_run(self, reference: RunReference) -> Explained | Matches:
+        return await self._read(self._explained.run, reference)
+
+    async def explained_tick(self, schedule_id: ScheduleId, since: Instant, until: Instant) -> Explained | None:
+        return await self._read(self._explained.tick, schedule_id, since, until)
 
     async def find_run(self, reference: RunReference) -> FoundRun | Matches:
         return await self._read(self._runs.find, reference)
@@ -107,6 +120,9 @@ class StoredQueries(ABC):
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails:
         return await self._read(self._definitions.overview, limits)
+
+    async def health(self, limits: HealthLimits) -> HealthDetails:
+        return await self._read(self._health.health, limits)
 
     # -- by id, and in pages
 

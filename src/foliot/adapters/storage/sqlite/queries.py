@@ -1,10 +1,12 @@
 """Read-only queries. Each call reads one snapshot."""
 
 from collections.abc import Callable, Collection
+from pathlib import Path
+from shutil import disk_usage
 from typing import Final, ParamSpec, TypeVar
 
 from foliot.adapters.storage.shared.documents import encode, encode_names
-from foliot.adapters.storage.shared.reads import AllWorkers, PageOfRuns, Query, Read, Request
+from foliot.adapters.storage.shared.reads import AllWorkers, Leader, PageOfRuns, Query, Read, Request, SizeOnDisk
 from foliot.adapters.storage.shared.rows import event_of
 from foliot.adapters.storage.shared.run_rows import chunks_of, summary_of
 from foliot.adapters.storage.shared.stored_queries import StoredQueries
@@ -88,6 +90,18 @@ class SqliteQueries(StoredQueries):
             case AllWorkers():
                 clock = self._context.clock
                 return session.rows(SQL["all_workers"], (clock.boot_id, clock.elapsed()))
+            case Leader():
+                clock = self._context.clock
+                return session.rows(SQL["leader"], (clock.boot_id, clock.elapsed()))
+            case SizeOnDisk():
+                path = self._context.reader.path
+                return [(_bytes(path), _bytes(Path(f"{path}-logs")), disk_usage(path.parent).free)]
+
+
+def _bytes(path: Path) -> int:
+    """Return the size of a database file with its write-ahead log; 0 if it does not exist."""
+    files = (path, Path(f"{path}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def page_query(only: RunFilter) -> str:

@@ -18,6 +18,7 @@ from foliot.adapters.storage.sqlite.database.schema import LOGS, MAIN, open_file
 from foliot.adapters.storage.sqlite.database.writer import InlineWriter, ThreadWriter, Writer
 from foliot.adapters.storage.sqlite.definitions import SqliteDefinitions
 from foliot.adapters.storage.sqlite.ledger import SqliteLedger
+from foliot.adapters.storage.sqlite.listeners import SqliteListeners
 from foliot.adapters.storage.sqlite.orders import SqliteOrders
 from foliot.adapters.storage.sqlite.queries import SqliteQueries
 from foliot.adapters.storage.sqlite.trees import SqliteTrees
@@ -56,6 +57,7 @@ class SqliteStorage:
         self.definitions = SqliteDefinitions(context)
         self.queries = SqliteQueries(context)
         self.upkeep = SqliteUpkeep(context)
+        self.listeners = SqliteListeners(context)
 
     @classmethod
     async def open(

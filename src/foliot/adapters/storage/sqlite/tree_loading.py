@@ -79,11 +79,13 @@ def _loaded(session: Session, project: str, wanted: Wanted, now: Instant) -> Loa
 
 
 def _read(session: Session, project: str, wanted: Wanted, now: Instant) -> Loaded:
+    jobs, paused_jobs = _jobs(session, project, wanted)
     loaded = Loaded(
         states=_states(session, wanted),
         has_all_states=wanted.all_states,
         outputs=_outputs(session, wanted),
-        jobs=_jobs(session, project, wanted),
+        jobs=jobs,
+        paused_jobs=paused_jobs,
         busy=_busy(session, project, wanted, now),
         definitions=_definitions(session, project, wanted),
     )
@@ -118,12 +120,14 @@ def _outputs(session: Session, wanted: Wanted) -> Mapping[str, Any]:
     return {step: step_output_of(rest) for step, *rest in rows}
 
 
-def _jobs(session: Session, project: str, wanted: Wanted) -> Mapping[JobId, JobSpec | None]:
+def _jobs(session: Session, project: str, wanted: Wanted) -> tuple[Mapping[JobId, JobSpec | None], frozenset[JobId]]:
+    """The wanted jobs, and which of them are paused."""
     if not wanted.jobs:
-        return {}
+        return {}, frozenset()
     rows = session.rows(SQL["get_jobs"], (project, encode_names(wanted.jobs)))
     found = {job_id: read_column(decode_job_spec, spec, "job", job_id) for job_id, spec, *_ in rows}
-    return {job_id: found.get(job_id) for job_id in wanted.jobs}
+    paused = frozenset(job_id for job_id, *_, paused_at in rows if paused_at is not None)
+    return {job_id: found.get(job_id) for job_id in wanted.jobs}, paused
 
 
 def _busy(session: Session, project: str, wanted: Wanted, now: Instant) -> Mapping[JobId, bool]:

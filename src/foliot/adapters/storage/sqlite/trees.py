@@ -80,7 +80,7 @@ def _open_all(tx: Transaction, project: str, save: Finishes, openings: Sequence[
 
 
 def _open(tx: Transaction, project: str, save: Finishes, opening: Opening, now: Instant) -> bool:
-    claim, tree, _, runs, _, ended = opening
+    claim, tree, _, runs, steps, ended = opening
     rows = tx.rows(SQL["held_leases"], (encode([claim.token]),))
     if [row[:3] for row in rows] != [(claim.token, claim.run_id, claim.worker_id)]:
         return bool(tx.row(SQL["opened_tokens"], (claim.run_id, claim.token)))
@@ -93,6 +93,7 @@ def _open(tx: Transaction, project: str, save: Finishes, opening: Opening, now: 
     [lease] = [Lease(*row) for row in rows]
     _begin(tx, project, opening, lease)
     tx.note(now, EventKind.EXECUTIONS_OPENED, event_items.opened([tree]))
+    tx.note(now, EventKind.STEPS_CHANGED, event_items.changed_steps(tree.run_id, runs, steps))
     if lease.cancel_at is not None:
         note_trees(tx, [tree.run_id])
     if runs:
@@ -128,6 +129,7 @@ def _settle(tx: Transaction, project: str, settlement: Settlement, now: Instant)
     tx.run(SQL["remove_notes"], (tree.run_id, encode_names(settlement.notes)))
     changed = [(*state_row(state), tree.run_id, name) for name, state in settlement.steps.items()]
     tx.run_many(SQL["change_steps"], changed)
+    tx.note(now, EventKind.STEPS_CHANGED, event_items.changed_steps(tree.run_id, settlement.runs, settlement.steps))
     if settlement.runs:
         create_runs(tx, project, settlement.runs, now)
     if settlement.cancels:

@@ -9,18 +9,22 @@ from foliot.adapters.storage.shared.documents import encode, encode_names
 from foliot.adapters.storage.shared.pruning import (
     Cursor,
     PartsRequest,
+    Request,
     Requests,
     Round,
     Scan,
     ScanRequest,
     ScanResult,
+    SurplusRequest,
+    VisibleRequest,
     removable_before,
+    surplus_executions,
 )
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.schema import MAIN
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
-from foliot.domain.ids import RunId, ScheduleUid, first_id_at
+from foliot.domain.ids import RunId, ScheduleUid, WorkerId, first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import ExpiredLease
 from foliot.errors import SchemaTooNew
@@ -96,11 +100,33 @@ class SqliteUpkeep(Part):
         self._round, pruned = progress.after(removed._replace(logs=logs), retention, limit)
         return pruned
 
+    async def prune_executions(
+        self, workflow_ids: Collection[str], retention: Retention, *, limit: int, at: Instant | None = None
+    ) -> int:
+        requests = surplus_executions(list(workflow_ids), retention, limit)
+        now = self._context.now(at)
+        found = await self._reader.read(
+            lambda session: _run_requests(requests, partial(_search, session, self._project, now))
+        )
+        if not found:
+            return 0
+        names = (encode_names(found),)
+        await self._context.logs.submit("prune_logs", lambda tx: tx.run(SQL["delete_runs_logs"], names))
+        return await self._writer.submit("prune", lambda tx: _remove_runs(tx, found)[0])
+
     async def check(self) -> None:
         self._writer.file_identity.check()
         least = await self._reader.read(lambda session: session.value(SQL["min_code"]))
         if least > max(MAIN):
             raise SchemaTooNew(found=least, supported=max(MAIN))
+
+    async def worker_processes(self) -> list[tuple[WorkerId, str]]:
+        rows = await self._reader.read(lambda session: session.rows(SQL["worker_processes"]))
+        return [(WorkerId(worker_id), process) for worker_id, process in rows]
+
+    async def expire_workers(self, worker_ids: Collection[WorkerId]) -> None:
+        values = (encode_names(worker_ids),)
+        await self._writer.submit("expire_workers", lambda tx: tx.run(SQL["expire_workers"], values))
 
     async def expired_leases(self, limit: int, *, at: Instant | None = None) -> list[ExpiredLease]:
         clock = self._context.clock
@@ -168,11 +194,11 @@ def _find(
     session: Session, project: str, progress: Round, retention: Retention, now: Instant, limit: int
 ) -> _Removable:
     """Find the next piece, and advance the round."""
-    runs = _run_requests(progress.runs(retention, now, limit), partial(_search, session, project))
+    runs = _run_requests(progress.runs(retention, now, limit), partial(_search, session, project, now))
     return _Removable(runs, _find_ledgers(session, progress, retention.ticks_age, now, limit))
 
 
-def _run_requests(requests: Requests, search: Callable[[ScanRequest | PartsRequest], ScanResult]) -> list[RunId]:
+def _run_requests(requests: Requests, search: Callable[[Request], ScanResult]) -> list[RunId]:
     """Answer all requests, and return the chosen runs."""
     try:
         request = next(requests)
@@ -183,9 +209,15 @@ def _run_requests(requests: Requests, search: Callable[[ScanRequest | PartsReque
         return chosen
 
 
-def _search(session: Session, project: str, request: ScanRequest | PartsRequest) -> ScanResult:
-    if isinstance(request, PartsRequest):
-        return ScanResult(session.column(SQL["parts_of_runs"], (encode_names(request.run_ids), request.room)))
+def _search(session: Session, project: str, now: Instant, request: Request) -> ScanResult:
+    match request:
+        case PartsRequest(run_ids, room):
+            return ScanResult(session.column(SQL["parts_of_runs"], (encode_names(run_ids), room)))
+        case VisibleRequest(run_ids):
+            return ScanResult(session.column(SQL["visible_to_gates"], (encode_names(run_ids), now)))
+        case SurplusRequest(workflow_ids, keep, room):
+            found = [_surplus_executions(session, project, name, keep, room) for name in workflow_ids]
+            return ScanResult([run_id for surplus in found for run_id in surplus][:room])
     match request.scan:
         case Scan.OLD_RUNS:
             return _old_runs(session, request)
@@ -193,6 +225,9 @@ def _search(session: Session, project: str, request: ScanRequest | PartsRequest)
             return _surplus(session, project, request, "next_job", _surplus_runs)
         case Scan.SURPLUS_EXECUTIONS:
             return _surplus(session, project, request, "next_workflow", _surplus_executions)
+        case Scan.EXCESS_EXECUTIONS:
+            excess = session.column(SQL["excess_executions"], (project, request.bound, request.room))
+            return ScanResult(excess, request.cursor if len(excess) == request.room else None)
         case _:
             return _old_executions(session, request)
 

@@ -19,6 +19,7 @@ from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.definition import job_definition_id
 from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
 from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.progress import ProgressReport
 from foliot.domain.run.run import PRIORITY_STEP, Tick
 from foliot.errors import RowUnreadable
 from foliot.ports.topic import Topic
@@ -60,7 +61,7 @@ class SqliteWork(Part):
 
     async def register(self, worker: Worker, ttl: Millis, *, at: Instant | None = None) -> None:
         def work(tx: Transaction) -> None:
-            known = (worker.id, worker.name, encode_names(worker.queues), worker.slots)
+            known = (worker.id, worker.name, encode_names(worker.queues), worker.slots, worker.process)
             tx.run(SQL["register"], (*known, tx.now(at), tx.clock.boot_id, tx.clock.elapsed() + ttl))
 
         await self._writer.submit("register", work)
@@ -130,6 +131,13 @@ class SqliteWork(Part):
         if fresh:
             await self._context.logs.submit("append", lambda tx: tx.run_many(SQL["append_log"], fresh))
         return list(dict.fromkeys(chunk.token for chunk in chunks if current.get(chunk.token) != chunk.run_id))
+
+    async def save_progress(self, reports: Sequence[ProgressReport], *, at: Instant | None = None) -> list[Token]:
+        body = encode(reports)
+        saved = await self._writer.submit(
+            "progress", lambda tx: {row[0] for row in tx.rows(SQL["save_progress"], (body, tx.now(at)))}
+        )
+        return [report.token for report in reports if report.token not in saved]
 
     def _claim(self, tx: Transaction, request: _Request, known: Collection[DefinitionId], now: Instant) -> Claimed:
         """Claim runs. Runs with unreadable rows are ended immediately, and others are claimed instead."""

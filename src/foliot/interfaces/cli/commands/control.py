@@ -87,7 +87,8 @@ async def _mark(services: Services, name: str) -> Result:
 def pause(ids: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
     """Stop jobs (all their schedules) or schedules from firing.
 
-    Running work continues. Ticks during the pause are recorded as skipped (paused).
+    Running work continues. Ticks during the pause are recorded as skipped (paused). Workflows skip the steps that name
+    a paused job.
     """
     return run_batch(storage, config, ids, _pause_action(True), as_json=as_json)
 
@@ -97,7 +98,7 @@ def pause(ids: tuple[str, ...], storage: str | None, config: Path | None, as_jso
 @storage_options
 @json_option("one object per id")
 def resume(ids: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
-    """Let paused jobs (all their schedules) or schedules fire again."""
+    """Let paused jobs (all their schedules) or schedules fire again, and paused jobs run as steps."""
     return run_batch(storage, config, ids, _pause_action(False), as_json=as_json)
 
 
@@ -105,6 +106,7 @@ def _pause_action(paused: bool) -> Action:
     async def set_paused(services: Services, name: str) -> Result:
         word = "paused" if paused else "resumed"
         schedules = await services.schedules.pause_all(name, paused)
-        return {"id": name, "schedules": schedules, "done": word, "text": f"{word} {', '.join(schedules)}"}
+        text = f"{word} {', '.join(schedules) or name}"
+        return {"id": name, "schedules": schedules, "done": word, "text": text}
 
     return set_paused

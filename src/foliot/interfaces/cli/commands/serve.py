@@ -15,12 +15,14 @@ from foliot.interfaces.cli.server.settings import node_options, parse_roles
 @config_option
 @click.option("--storage", help="Database, instead of that of the configuration or of APP.")
 @click.option("--roles", help="Roles of this process. Default: scheduler,coordinator,worker.")
+@click.option("--strict", is_flag=True, help="Do not start if the configuration has errors.")
 @node_options
 def serve(app: str | None, config: Path | None, roles: str | None, **options: object) -> None:
     """Run the jobs and schedules of a configuration, of APP (written as module:name), or of both.
 
     Without APP and --config it is foliot.toml in this directory. The configuration is applied when the server
-    starts, on SIGHUP, by `foliot reload`, and with `watch = true` in [server] when a file changes.
+    starts, on SIGHUP, by `foliot reload`, and with `watch = true` in [server] when a file changes. If its jobs have
+    errors, the server logs them and starts with the definitions that were applied last.
     """
     run_node(app, config, parse_roles(roles), applies=True, **options)
 

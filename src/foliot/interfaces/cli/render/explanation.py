@@ -51,6 +51,7 @@ STEP_REASONS: Final[Mapping[str, str]] = {
     "paused": "the step is paused",
     "removed": "its job does not exist any more",
     "disabled": "its job is disabled",
+    "job_paused": "its job is paused",
     "overlap": "an earlier run of it was not over",
     "marked": "it was marked as a success",
 }

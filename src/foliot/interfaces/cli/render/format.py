@@ -8,11 +8,12 @@ from typing import Any, Final
 from msgspec import convert
 
 from foliot.domain.instant import LATEST, to_datetime
+from foliot.domain.run.progress import percent_of
 from foliot.domain.run.retry import Retry
 from foliot.domain.schedule.schedule import ScheduleType
 from foliot.interfaces.cli.render.table import Column
 from foliot.service.queries.job_view import JobView
-from foliot.service.queries.run_view import RunView
+from foliot.service.queries.run_view import ProgressView, RunView
 from foliot.service.queries.schedule_view import ScheduleView, TickView
 
 RUN_COLUMNS: Final = (
@@ -25,6 +26,8 @@ RUN_COLUMNS: Final = (
     Column("BY"),
 )
 
+_BAR: Final = 10
+"""The width of a progress bar."""
 
 TICK_COLUMNS: Final = (
     Column("PLANNED", is_whole=True),
@@ -42,6 +45,13 @@ def moment(at: datetime | None) -> str:
         return "-"
     text = at.astimezone().isoformat(" ", "seconds")
     return f"{text.removesuffix('+00:00')}Z" if text.endswith("+00:00") else text
+
+
+def progress_bar(progress: ProgressView) -> str:
+    """Return progress as a bar, whole percents and the text: [####------] 40% page 12."""
+    percent = percent_of(progress.fraction)
+    bar = ("#" * (percent * _BAR // 100)).ljust(_BAR, "-")
+    return f"[{bar}] {percent}% {progress.text or ''}".rstrip()
 
 
 def span(length: float | None) -> str:
@@ -128,9 +138,11 @@ def schedule_state(schedule: ScheduleView) -> str:
 
 
 def job_state(job: JobView, schedules: Sequence[ScheduleView]) -> str:
-    """Return the state of a job. It is paused if it has schedules and all of them are paused."""
+    """Return the state of a job. It is also paused if it has schedules and all of them are paused."""
     if not job.enabled:
         return "disabled"
+    if job.paused:
+        return "paused"
     return "paused" if schedules and all(schedule.paused for schedule in schedules) else "on"
 
 

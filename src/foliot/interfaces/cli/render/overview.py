@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from foliot.domain.instant import from_datetime, to_iso
-from foliot.interfaces.cli.render.format import last_line, moment, rule, span, status
+from foliot.interfaces.cli.render.format import last_line, moment, progress_bar, rule, span, status
 from foliot.interfaces.cli.render.table import Column
 from foliot.interfaces.cli.render.text import counted
 from foliot.service.queries.documents import as_json
@@ -19,6 +19,7 @@ from foliot.service.queries.worker_view import WorkerView
 _RUN: Final = Column("RUN", is_whole=True)
 _JOB: Final = Column("JOB", is_whole=True)
 _RUNNING: Final = (_RUN, _JOB, Column("FOR"), Column("TRY"))
+_PROGRESS: Final = Column("PROGRESS")
 _EXECUTIONS: Final = (_RUN, Column("WORKFLOW", is_whole=True), Column("FOR"), Column("LEFT"))
 _QUEUED: Final = (_RUN, _JOB, Column("WAITING"), Column("QUEUE"))
 _NEXT: Final = (Column("IN"), _JOB._replace(stays=True), Column("WHEN"), Column("RULE"))
@@ -59,7 +60,7 @@ def sections(page: OverviewPage) -> Iterator[Section]:
     now = page.at
     for section in (
         Section("Workflows", _EXECUTIONS, [_execution_row(one, now) for one in page.executions]),
-        Section("Running", _RUNNING, [_running_row(run, now) for run in page.running]),
+        _running_section(page.running, now),
         Section("Queued", _QUEUED, [_queued_row(run, now) for run in page.queued]),
         Section("Next", _NEXT, [_schedule_row(schedule, now) for schedule in page.upcoming]),
         Section("Workers", _WORKERS, [_worker(worker) for worker in page.workers]),
@@ -72,6 +73,15 @@ def sections(page: OverviewPage) -> Iterator[Section]:
 def _execution_row(execution: ActiveExecution, now: datetime) -> Sequence[object]:
     name = f"{execution.workflow_id} version {execution.version}"
     return execution.id, name, _since(execution.started_at, now), counted(execution.unresolved, "step")
+
+
+def _running_section(runs: Sequence[RunView], now: datetime) -> Section:
+    """The column of progress is shown if any run has reported."""
+    rows = [_running_row(run, now) for run in runs]
+    if any(run.progress is not None for run in runs):
+        bars = ["-" if run.progress is None else progress_bar(run.progress) for run in runs]
+        return Section("Running", (*_RUNNING, _PROGRESS), [(*row, bar) for row, bar in zip(rows, bars, strict=True)])
+    return Section("Running", _RUNNING, rows)
 
 
 def _running_row(run: RunView, now: datetime) -> Sequence[object]:

@@ -7,12 +7,12 @@ from foliot.domain.gate.decision import Decision
 from foliot.domain.secrets import public_document
 from foliot.interfaces.cli.render.execution import execution_document, step_rows
 from foliot.interfaces.cli.render.explanation import explain
-from foliot.interfaces.cli.render.format import due, json_line, last_line, moment, span, status
+from foliot.interfaces.cli.render.format import due, json_line, last_line, moment, progress_bar, span, status
 from foliot.interfaces.cli.render.gate import VERDICT_COLUMNS, decision_document, verdict_rows
 from foliot.interfaces.cli.render.log import end_text
 from foliot.interfaces.cli.render.table import Column, print_fields, print_section
 from foliot.service.queries.documents import as_json
-from foliot.service.queries.run_view import AttemptView, RunView
+from foliot.service.queries.run_view import AttemptView, ProgressView, RunView
 from foliot.service.queries.runs import RunPage
 
 Value = TypeVar("Value")
@@ -69,6 +69,7 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("job", run.job_id),
         *_part_fields(page),
         ("status", status(run)),
+        ("progress", _known(run.progress, _progress_text)),
         ("why", explain(page.why)),
         ("gate", _gate_explanation(page.decision, run)),
         ("error", run.error_message),
@@ -113,6 +114,10 @@ def _part_fields(page: RunPage) -> list[tuple[str, object]]:
 def _known(value: Value | None, as_text: Callable[[Value], str]) -> str | None:
     """Return None for a missing value: the field is left out, where a table would have a dash."""
     return None if value is None else as_text(value)
+
+
+def _progress_text(progress: ProgressView) -> str:
+    return f"{progress_bar(progress)} (at {moment(progress.at)})"
 
 
 def _document_text(document: Any) -> str:

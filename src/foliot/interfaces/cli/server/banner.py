@@ -16,14 +16,20 @@ from foliot.service.services import Services
 
 
 async def banner(
-    services: Services, settings: Settings, path: Path | None, storage: str | None, changes: Changes | None
+    services: Services,
+    settings: Settings,
+    path: Path | None,
+    storage: str | None,
+    changes: Changes | None,
+    refused: str = "",
 ) -> list[str]:
     """Return the lines: configuration, storage, roles, next tick, and how to stop."""
     lines = [("roles", f"{', '.join(settings.roles)}{_capacity(settings)}")]
     if storage is not None:
         lines.insert(0, ("storage", public_url(storage)))
     if path is not None:
-        lines.insert(0, ("configuration", f"{path}{'' if changes is None else _counts(changes)}"))
+        applied = f"{path}{'' if changes is None else _counts(changes)}"
+        lines.insert(0, ("configuration", f"not applied: {refused}" if refused else applied))
     # `next_run_at` of a schedule that is behind is in the past; `preview` begins now.
     upcoming = (await services.queries.overview.page()).upcoming
     coming = [(schedule.preview[0], schedule.schedule_id) for schedule in upcoming if schedule.preview]

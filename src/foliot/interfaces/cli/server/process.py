@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +28,7 @@ from foliot.interfaces.cli.configuration import require_valid
 from foliot.interfaces.cli.options import require_config
 from foliot.interfaces.cli.server.banner import banner
 from foliot.interfaces.cli.server.event_loop import run_on
+from foliot.interfaces.cli.server.fallback import has_fallback, log_fallback, storage_url
 from foliot.interfaces.cli.server.load_app import load_app
 from foliot.interfaces.cli.server.reloader import Reloader, log_changes, log_problems
 from foliot.interfaces.cli.server.settings import node_settings
@@ -40,6 +41,7 @@ from foliot.interfaces.cli.server.stable_read import (
     read_stable,
     watched_paths,
 )
+from foliot.interfaces.cli.server.systemd import Systemd
 from foliot.interfaces.line_writer import LineWriter
 from foliot.interfaces.logs import configure_logging
 from foliot.service.services import Services
@@ -68,6 +70,9 @@ class Served:
     configuration: Configuration
     seen: Fingerprint
     """The state of its files when they were read."""
+    refused: str = ""
+    """Why the file is not applied, if only its settings are used, with the stored definitions."""
+    systemd: Systemd = field(default_factory=lambda: Systemd({}))
 
     @property
     def policy(self) -> RunnerPolicy:
@@ -81,22 +86,28 @@ class Served:
 
 
 def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, applies: bool, **options: Any) -> None:
-    """Serve until a signal stops the process. `applies`: apply the configuration to the storage."""
+    """Serve until a signal stops the process. `applies`: apply the configuration to the storage.
+
+    A configuration with errors is refused. Without `strict` a server starts with the stored jobs, if there are any.
+    """
+    systemd = Systemd(os.environ)
     path = require_config(config) if target is None or config is not None else None
     loaded, _, seen = _NOTHING if path is None else asyncio.run(_read(path))
-    configuration = require_valid(path, loaded)
+    falls_back = applies and not options.pop("strict") and has_fallback(loaded, options["storage"])
+    configuration = (loaded.settings if falls_back else None) or require_valid(path, loaded)
     settings = node_settings(configuration, options, roles)
     server = configuration.server
     style, level = options["log_format"] or server.log_format, options["log_level"] or server.log_level
     lines = configure_logging(style, level, echo=settings.echo)
-    log_problems(loaded.problems)
+    log_problems(loaded.warnings)
+    refused = log_fallback(path, loaded) if falls_back and path is not None else ""
     _take_descriptors(settings)
     storage = options["storage"]
     if path is not None:
         # FOLIOT_STORAGE replaces the storage of a configuration, not the one that the code of an application names.
-        storage = storage or os.environ.get("FOLIOT_STORAGE") or configuration.storage
+        storage = storage_url(storage, configuration)
     app = Foliot(storage) if target is None else load_app(target)
-    served = Served(app, storage, path, configuration, seen)
+    served = Served(app, storage, path, configuration, seen, refused, systemd)
     try:
         run_on(options["loop"] or server.loop, partial(_serve, served, settings, lines, applies=applies))
     finally:
@@ -136,19 +147,22 @@ def _take_descriptors(settings: Settings) -> None:
 async def _serve(served: Served, settings: Settings, lines: LineWriter, *, applies: bool) -> None:
     stop = _on_signal()
     services = await _opened(served, stop, lines)
-    async with served.app:
+    async with served.app, served.systemd.watchdog():
         changes = refusal = None
-        if applies and served.path is not None:
+        if applies and served.path is not None and not served.refused:
             changes, refusal = await _apply(served, services)
         node = await served.app.node(settings, served.policy)
         async with _reloading(served, services, applies=applies, refusal=refusal):
             node.on_failure = stop.set
             await node.start()
             _tune_garbage_collector()
+            served.systemd.started(served.refused if refusal is None else refusal.message)
             log.info("node_started", extra={"label": settings.label, "roles": list(settings.roles), "pid": os.getpid()})
             if sys.stderr.isatty():
-                _print_banner(lines, await banner(services, settings, served.path, served.storage, changes))
+                facts = banner(services, settings, served.path, served.storage, changes, served.refused)
+                _print_banner(lines, await facts)
             await stop.wait()
+        served.systemd.stopping(settings.drain)
         await _stop(node, lines)
     if node.failure is not None:
         raise node.failure
@@ -199,20 +213,27 @@ def _print_banner(lines: LineWriter, banner_lines: Iterable[str]) -> None:
 async def _reloading(
     served: Served, services: Services, *, applies: bool, refusal: JobInUse | None = None
 ) -> AsyncIterator[None]:
-    """Reload on SIGHUP, and with `watch` when a file changes. A configuration that was refused at the start is tried
-    again until it is accepted."""
+    """Reload on SIGHUP, and with `watch` when a file changes.
+
+    A configuration that was refused at the start is tried again until it is accepted: at intervals if a job is in use,
+    when a file changes if the files have errors.
+    """
     loop = asyncio.get_running_loop()
     if served.path is None or not applies:
         loop.add_signal_handler(signal.SIGHUP, log.warning, "nothing_to_reload")
         yield
         return
-    reloader = Reloader(served.path, services, served.configuration, served.seen)
+    reloader = Reloader(served.path, services, served.configuration, served.seen, served.systemd)
     loop.add_signal_handler(signal.SIGHUP, reloader.request)
     if refusal is not None:
         reloader.retry(refusal)
     if EARLY.take_reload():
         reloader.request()
-    duties = [reloader.run(), *([reloader.watch()] if served.configuration.server.watch else [])]
+    duties = [reloader.run()]
+    if served.configuration.server.watch:
+        duties.append(reloader.watch())
+    elif served.refused:
+        duties.append(reloader.watch_until_applied())
     async with _beside(duties):
         yield
 

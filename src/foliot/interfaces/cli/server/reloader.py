@@ -16,6 +16,7 @@ from foliot.domain.deploy.deployment import Action, Changes
 from foliot.domain.instant import MINUTE, SECOND, Millis
 from foliot.errors import FoliotError, InvalidInput, NotFound, OwnedElsewhere
 from foliot.interfaces.cli.render.changes import all_changes
+from foliot.interfaces.cli.render.text import counted
 from foliot.interfaces.cli.server.stable_read import (
     QUIET,
     Fingerprint,
@@ -24,6 +25,7 @@ from foliot.interfaces.cli.server.stable_read import (
     read_stable,
     watched_paths,
 )
+from foliot.interfaces.cli.server.systemd import Systemd
 from foliot.service.services import Services
 
 if TYPE_CHECKING:
@@ -54,12 +56,22 @@ _READ_AT_START: Final = ("server", "storage", "queue", "retention", "outbound")
 class Reloader:
     """Keeps the storage equal to the files of a configuration."""
 
-    def __init__(self, path: Path, services: Services, configuration: Configuration, seen: Fingerprint) -> None:
+    def __init__(
+        self,
+        path: Path,
+        services: Services,
+        configuration: Configuration,
+        seen: Fingerprint,
+        systemd: Systemd | None = None,
+    ) -> None:
         self._path = path
         self._services = services
         self._configuration = self._started_with = configuration
         self._places = watched_paths(configuration)
         self._seen = seen
+        self._systemd = systemd or Systemd({})
+        self._problem = ""
+        """Why the last reload did not apply the files."""
         self._logged: tuple[Problem, ...] = ()
         """The problems that have been logged since the last request."""
         self._unwatched = ""
@@ -68,6 +80,7 @@ class Reloader:
         """Consecutive failures for a reason that may pass."""
         self._wanted = asyncio.Event()
         self._moved = asyncio.Event()
+        self._applied = asyncio.Event()
 
     def request(self) -> None:
         """Request a reload. Several requests before it begins lead to one reload."""
@@ -84,7 +97,11 @@ class Reloader:
         while True:
             await self._services.clock.wait(self._wanted, _pause(self._failures) if self._failures else None)
             self._wanted.clear()
-            self._failures = 0 if await self._is_done(self._failures + 1) else self._failures + 1
+            self._systemd.reloading()
+            try:
+                self._failures = 0 if await self._is_done(self._failures + 1) else self._failures + 1
+            finally:
+                self._systemd.reloaded(self._problem)
 
     async def _is_done(self, tries: int) -> bool:
         """Reload. Return False if it may work next time."""
@@ -92,11 +109,14 @@ class Reloader:
         try:
             await self.reload()
         except _FILE_ERRORS as error:
+            self._problem = error.message
             _log_failure(error)
         except FoliotError as error:
+            self._problem = error.message
             _log_failure(error, **later)
             return False
-        except Exception:
+        except Exception as error:
+            self._problem = repr(error)
             # No error of a file or a database may end a server that works with its stored definitions.
             log.exception("configuration_not_applied", extra=later)
             return False
@@ -110,15 +130,19 @@ class Reloader:
             log_problems(loaded.problems)
             self._logged = loaded.problems
         if loaded.configuration is None:
+            self._problem = f"{self._path} has {counted(len(loaded.errors), 'error')}"
             log.error("configuration_refused", extra={"errors": len(loaded.errors), "hint": "nothing was changed"})
             return
         if emptied := emptied_since(self._configuration, loaded.configuration):
             # Some programs empty a file long before they write it. That must not disable every job.
             hint = 'nothing was changed; write "jobs = []" if it should define no jobs'
-            log.error("configuration_refused", extra={"problem": f"{emptied} is empty", "hint": hint})
+            self._problem = f"{emptied} is empty"
+            log.error("configuration_refused", extra={"problem": self._problem, "hint": hint})
             return
         log_changes(await self._services.deployer.apply(loaded.configuration.declared))
         self._replace(loaded.configuration)
+        self._problem = ""
+        self._applied.set()
 
     async def _rest(self, seen: Fingerprint) -> None:
         await self._services.clock.wait(asyncio.Event(), QUIET)
@@ -147,6 +171,16 @@ class Reloader:
                 # only a moment in which that is not so.
                 self._log_unwatched(error)
                 await self._services.clock.wait(self._moved, _LOOK_EVERY)
+
+    async def watch_until_applied(self) -> None:
+        """Watch the files until a reload has applied them: a server that started with errors in them applies the
+        corrected files also without `watch`."""
+        watching = asyncio.create_task(self.watch())
+        try:
+            await self._applied.wait()
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
 
     def _changes(self) -> AsyncIterator[Any]:
         """Yield when files change, and every few seconds in case a change was not reported."""

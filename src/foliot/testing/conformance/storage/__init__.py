@@ -25,13 +25,16 @@ from foliot.testing.conformance.storage.events import EventContract
 from foliot.testing.conformance.storage.exchange import ExchangeContract
 from foliot.testing.conformance.storage.execution_retention import ExecutionRetentionContract
 from foliot.testing.conformance.storage.executions import ExecutionQueryContract
+from foliot.testing.conformance.storage.explained import ExplainedContract
 from foliot.testing.conformance.storage.finish import FinishContract
 from foliot.testing.conformance.storage.firings import FiringContract
 from foliot.testing.conformance.storage.gates import GateContract
+from foliot.testing.conformance.storage.health import HealthContract
 from foliot.testing.conformance.storage.job_use import JobUseContract
 from foliot.testing.conformance.storage.jobs import JobContract
 from foliot.testing.conformance.storage.ledger import LedgerContract
 from foliot.testing.conformance.storage.limits import LimitContract
+from foliot.testing.conformance.storage.listeners import ListenerContract
 from foliot.testing.conformance.storage.logs import LogContract
 from foliot.testing.conformance.storage.marks import MarkContract
 from foliot.testing.conformance.storage.missing_ids import MissingIdContract
@@ -39,6 +42,7 @@ from foliot.testing.conformance.storage.notes import NoteContract
 from foliot.testing.conformance.storage.openings import OpenContract
 from foliot.testing.conformance.storage.overlap import OverlapContract
 from foliot.testing.conformance.storage.overview import LogEndContract, OverviewContract
+from foliot.testing.conformance.storage.progress import ProgressContract
 from foliot.testing.conformance.storage.queries import DefinitionQueryContract, RunQueryContract
 from foliot.testing.conformance.storage.references import ReferenceContract
 from foliot.testing.conformance.storage.renames import RenameContract
@@ -70,15 +74,18 @@ __all__ = [
     "ExchangeContract",
     "ExecutionQueryContract",
     "ExecutionRetentionContract",
+    "ExplainedContract",
     "FinishContract",
     "FiringContract",
     "GateContract",
+    "HealthContract",
     "JobContract",
     "JobUseContract",
     "LeaderContract",
     "LeaseContract",
     "LedgerContract",
     "LimitContract",
+    "ListenerContract",
     "LogContract",
     "LogEndContract",
     "MarkContract",
@@ -87,6 +94,7 @@ __all__ = [
     "OpenContract",
     "OverlapContract",
     "OverviewContract",
+    "ProgressContract",
     "ReferenceContract",
     "RenameContract",
     "RunContract",

@@ -15,7 +15,7 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 class ClaimContract(Contract):
     """Every storage must pass these tests unchanged."""
 
-    @pytest.mark.proves("R1-29", "R1-48", "S3")
+    @pytest.mark.proves("R1-48", "S3")
     async def test_a_claim_has_everything_needed_to_execute_the_run(self, scene: Scene) -> None:
         job = await scene.job()
         worker = await scene.standby()
@@ -43,7 +43,6 @@ class ClaimContract(Contract):
             tick=None,
         )
 
-    @pytest.mark.proves("R1-19")
     async def test_the_definition_of_a_missing_job_has_an_error(self, scene: Scene) -> None:
         await scene.create(a_run())
 
@@ -53,7 +52,7 @@ class ClaimContract(Contract):
         assert definition.id == claimed.claims[0].definition_id
         assert (definition.error, definition.reason) == ('job "report" has been deleted', Reason.HANDLER_MISSING)
 
-    @pytest.mark.proves("R1-20", "R1-29")
+    @pytest.mark.proves("R1-29")
     async def test_a_claimed_run_is_running_and_has_its_worker(self, scene: Scene) -> None:
         claim = await scene.start()
 
@@ -163,7 +162,7 @@ class ClaimContract(Contract):
         assert claimed == ([], {})
         assert len(await scene.ready()) == 1
 
-    @pytest.mark.proves("L3")
+    @pytest.mark.proves("R1-20")
     async def test_an_expired_worker_claims_nothing(self, scene: Scene) -> None:
         worker = await scene.worker()
         scene.clock.advance(LEASE + 1)

@@ -6,7 +6,7 @@ import pytest
 
 from foliot.domain.gate.decision import DependencyState, End
 from foliot.domain.ids import JobId
-from foliot.domain.instant import MINUTE, SECOND, Instant
+from foliot.domain.instant import DAY, MINUTE, SECOND, Instant
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, Status
 from foliot.testing.builders import REPORT, a_run, a_run_id, failed, succeeded, to_retry
@@ -145,7 +145,7 @@ class DependencyStateContract(Contract):
     async def test_the_latest_end_matches_job_and_status_exactly(self, scene: Scene) -> None:
         """With names that sort immediately before and after the given ones."""
         neighbours = [JobId("repor"), JobId("reports"), JobId("a"), JobId("z")]
-        await scene.storage.definitions.watch_jobs([REPORT, *neighbours])
+        await scene.storage.definitions.watch_jobs(dict.fromkeys([REPORT, *neighbours], DAY))
         for job_id in neighbours:
             await ended(scene, job_id, status=Status.SUCCESS)
             [gated] = await scene.create(a_run(job_id=job_id, is_gated=True))
@@ -188,7 +188,7 @@ class DependencyStateContract(Contract):
 
 
 async def watch(scene: Scene, *job_ids: str) -> None:
-    await scene.storage.definitions.watch_jobs([JobId(job_id) for job_id in job_ids or (REPORT,)])
+    await scene.storage.definitions.watch_jobs({JobId(job_id): DAY for job_id in job_ids or (REPORT,)})
 
 
 async def sight(

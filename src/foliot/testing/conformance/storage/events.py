@@ -113,7 +113,7 @@ class EventContract(Contract):
 
         assert await scene.items(EventKind.RUNS_ENDED) == [[claim.run_id, Status.CANCELLED, 1]]
 
-    @pytest.mark.proves("O2")
+    @pytest.mark.proves("S4")
     async def test_an_attempt_given_back_writes_no_end_event_of_its_run(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(given_back(claim))
@@ -141,7 +141,7 @@ class EventContract(Contract):
             ]
         )
 
-    @pytest.mark.proves("O1", "T4")
+    @pytest.mark.proves("T4")
     async def test_committed_ticks_and_their_runs_write_events(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, overlap=Overlap.SKIP))
         [run_id] = await scene.fire_after(MINUTE)

@@ -49,7 +49,7 @@ class ExchangeContract(FinishContract):
         yield ExchangingScene(storage, clock)
         assert await check_invariants(storage, now=LATEST) == []
 
-    @pytest.mark.proves("R1-30", "L1", "S2")
+    @pytest.mark.proves("R1-30", "L1")
     async def test_an_exchange_saves_outcomes_and_claims_the_next_runs(self, scene: ExchangingScene) -> None:
         runs = await scene.create(*some_runs(5))
         first = await scene.claim(2)
@@ -91,7 +91,7 @@ class ExchangeContract(FinishContract):
         assert [claim.run_id for claim in claims] == [waiting]
         assert await scene.statuses(current.run_id, gone.run_id) == [Status.SUCCESS, Status.FAILED]
 
-    @pytest.mark.proves("R1-33")
+    @pytest.mark.proves("S4")
     async def test_a_repeated_exchange_saves_nothing_twice(self, scene: ExchangingScene) -> None:
         claim = await scene.start()
         await scene.exchange([succeeded(claim)])
@@ -183,7 +183,7 @@ class ExchangeContract(FinishContract):
         assert await scene.items(EventKind.RUNS_STARTED) == [[first.run_id, 1], [second, 1]]
         assert await scene.items(EventKind.RUNS_ENDED) == [[first.run_id, "success", 1]]
 
-    @pytest.mark.proves("L1", "L2", "S2")
+    @pytest.mark.proves("L1", "L2")
     async def test_concurrent_exchanges_never_claim_the_same_run(
         self, scene: ExchangingScene, another: Another, clock: VirtualClock
     ) -> None:

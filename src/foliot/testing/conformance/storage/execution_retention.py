@@ -4,8 +4,8 @@ import pytest
 
 from foliot.domain.gate.decision import DependencyState, Passed
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.instant import DAY, HOUR, Instant
-from foliot.domain.run.run import Status
+from foliot.domain.instant import DAY, HOUR, Instant, Millis
+from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.tree import Tree
 from foliot.ports.queries import RunFilter
 from foliot.ports.upkeep import Retention
@@ -13,6 +13,7 @@ from foliot.testing.builders import REPORT, a_chunk, a_run, retention, succeeded
 from foliot.testing.conformance.storage.gates import SKIP
 from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.conformance.storage.tree_builders import (
+    DONE,
     an_opening,
     child_of,
     claim_child,
@@ -42,6 +43,103 @@ class ExecutionRetentionContract(Contract):
         assert await scene.storage.trees.steps(mine[0]) == []
         assert await scene.storage.queries.page_runs(RunFilter(root_id=mine[0])) == []
         assert len(await scene.storage.queries.page_runs(RunFilter(root_id=mine[3]))) == 1
+
+    async def test_the_newest_executions_of_all_workflows_are_kept(self, scene: Scene) -> None:
+        executions = [await over(scene, workflow_id) for workflow_id in ("a", "b", "a", "c")]
+        active = await opened(scene)
+
+        pruned = await scene.prune_to_the_end(retention(executions_total=2), limit=3)
+
+        assert sum(piece.runs for piece in pruned) == 4
+        left = await scene.storage.queries.get_executions([*executions, active.run_id])
+        assert list(left) == [*executions[2:], active.run_id]
+
+    @pytest.mark.proves("R2-16")
+    async def test_surplus_executions_of_a_workflow_are_removed_when_one_ends(self, scene: Scene) -> None:
+        mine = [await over(scene) for _ in range(4)]
+        other = [await over(scene, "other") for _ in range(4)]
+        active = await opened(scene)
+
+        removed = await prune_executions(scene, "etl", kept=retention(executions_per_workflow=2))
+
+        assert removed == 4
+        left = await scene.storage.queries.get_executions([*mine, *other, active.run_id])
+        assert list(left) == [*mine[2:], *other, active.run_id]
+        assert await scene.storage.queries.page_runs(RunFilter(root_id=mine[0])) == []
+
+    async def test_executions_beyond_the_total_are_removed_when_one_ends(self, scene: Scene) -> None:
+        executions = [await over(scene, workflow_id) for workflow_id in ("a", "b", "a", "b")]
+
+        removed = await prune_executions(scene, "b", kept=retention(executions_per_workflow=1, executions_total=2))
+
+        assert removed == 4
+        assert list(await scene.storage.queries.get_executions(executions)) == executions[2:]
+
+    async def test_a_bounded_piece_of_the_surplus_is_removed_when_an_execution_ends(self, scene: Scene) -> None:
+        executions = [await over(scene) for _ in range(4)]
+        kept = retention(executions_per_workflow=1)
+
+        pieces = [await prune_executions(scene, "etl", kept=kept, limit=2) for _ in range(5)]
+
+        assert (max(pieces), sum(pieces)) == (2, 6)
+        assert list(await scene.storage.queries.get_executions(executions)) == executions[3:]
+
+    async def test_logs_of_surplus_executions_are_removed_when_one_ends(self, scene: Scene) -> None:
+        execution = await opened(scene)
+        claim = await claim_child(scene, execution)
+        await scene.storage.work.append_log([a_chunk(claim)])
+        await scene.finish(succeeded(claim))
+        await settle(scene, final_settlement(execution))
+
+        assert await prune_executions(scene, "etl", kept=retention(executions_per_workflow=0)) == 2
+
+        assert await scene.storage.queries.read_log(claim.run_id) == []
+
+    async def test_no_execution_is_removed_when_one_ends_without_a_count(self, scene: Scene) -> None:
+        await over(scene)
+
+        assert await prune_executions(scene, "etl", kept=retention(executions_age=0)) == 0
+
+    @pytest.mark.parametrize("watched", ["etl", "etl.extract"], ids=["the workflow", "a step"])
+    async def test_an_execution_that_a_gate_may_read_is_kept(self, scene: Scene, watched: str) -> None:
+        await scene.storage.definitions.watch_jobs({JobId(watched): HOUR})
+        first, second = await over(scene), await over(scene)
+        scene.clock.advance(HOUR - 1)
+        last = await over(scene)
+        counts = retention(executions_per_workflow=0, executions_total=0, executions_age=1)
+
+        assert await prune_executions(scene, "etl", kept=counts) == 0
+        assert [piece.runs for piece in await scene.prune_to_the_end(counts, limit=2)][-1] == 0
+        scene.clock.advance(1)
+        assert await prune_executions(scene, "etl", kept=counts) == 4
+        scene.clock.advance(DAY)
+        await scene.prune_to_the_end(counts, limit=2)
+
+        assert list(await scene.storage.queries.get_executions([first, second, last])) == [last]
+
+    async def test_the_last_success_of_a_job_with_a_gate_is_kept_behind_later_failures(self, scene: Scene) -> None:
+        """The window kind `since_last_success` begins at that success."""
+        await scene.storage.definitions.watch_jobs({JobId("etl"): Millis(0)})
+        succeeded_first, succeeded_last = await over(scene), await over(scene)
+        failed_first, failed_last = [await over(scene, ended=Ended(Status.FAILED)) for _ in range(2)]
+        scene.clock.advance(DAY)
+
+        assert await prune_executions(scene, "etl", kept=retention(executions_per_workflow=0)) == 4
+
+        executions = [succeeded_first, succeeded_last, failed_first, failed_last]
+        assert list(await scene.storage.queries.get_executions(executions)) == [succeeded_last, failed_last]
+
+    async def test_the_longest_window_of_the_gates_on_a_job_counts(self, scene: Scene) -> None:
+        for look_back in (HOUR, DAY, HOUR):
+            await scene.storage.definitions.watch_jobs({JobId("etl"): look_back})
+        first, second = await over(scene), await over(scene)
+        scene.clock.advance(DAY - 1)
+
+        assert await prune_executions(scene, "etl", kept=retention(executions_per_workflow=1)) == 0
+        scene.clock.advance(1)
+        assert await prune_executions(scene, "etl", kept=retention(executions_per_workflow=1)) == 2
+
+        assert list(await scene.storage.queries.get_executions([first, second])) == [second]
 
     @pytest.mark.proves("R2-17")
     async def test_executions_are_kept_by_age(self, scene: Scene) -> None:
@@ -83,7 +181,6 @@ class ExecutionRetentionContract(Contract):
         assert await scene.storage.queries.get_executions([execution.run_id]) == {}
         assert await scene.storage.queries.read_log(claim.run_id) == []
 
-    @pytest.mark.proves("S8")
     async def test_no_run_of_an_open_execution_is_removed(self, scene: Scene) -> None:
         execution = await opened(scene)
         part = await child_of(scene, execution)
@@ -121,7 +218,7 @@ class ExecutionRetentionContract(Contract):
         assert await scene.storage.queries.page_runs(RunFilter()) == []
 
     async def test_gate_decisions_and_ends_are_removed_with_their_runs(self, scene: Scene) -> None:
-        await scene.storage.definitions.watch_jobs([REPORT])
+        await scene.storage.definitions.watch_jobs({REPORT: DAY})
         [run_id] = await scene.create(a_run(is_gated=True))
         await scene.storage.admission.pass_gates([Passed(run_id, SKIP)], [], at=scene.now)
         scene.clock.advance(DAY)
@@ -133,14 +230,18 @@ class ExecutionRetentionContract(Contract):
         assert dependency_states == {REPORT: DependencyState(None)}
 
 
-async def over(scene: Scene, workflow_id: str = "etl") -> RunId:
+async def prune_executions(scene: Scene, *workflow_ids: str, kept: Retention, limit: int = 100) -> int:
+    return await scene.storage.upkeep.prune_executions(workflow_ids, kept, limit=limit, at=scene.now)
+
+
+async def over(scene: Scene, workflow_id: str = "etl", ended: Ended = DONE) -> RunId:
     """Return an ended execution with an ended child."""
-    return await end(scene, await opened(scene, a_run(job_id=JobId(workflow_id))))
+    return await end(scene, await opened(scene, a_run(job_id=JobId(workflow_id))), ended)
 
 
-async def end(scene: Scene, execution: Tree) -> RunId:
+async def end(scene: Scene, execution: Tree, ended: Ended = DONE) -> RunId:
     await scene.finish(succeeded(await claim_child(scene, execution)))
-    await settle(scene, final_settlement(await stored(scene, execution.run_id)))
+    await settle(scene, final_settlement(await stored(scene, execution.run_id), ended))
     return execution.run_id
 
 

@@ -16,7 +16,7 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 class FiringContract(Contract):
     """Every storage must pass these tests unchanged."""
 
-    @pytest.mark.proves("R4-35", "R4-62")
+    @pytest.mark.proves("R4-62")
     async def test_a_schedule_is_due_from_its_fire_time(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60))
         scene.clock.advance(MINUTE - 1)
@@ -96,7 +96,7 @@ class FiringContract(Contract):
         assert (run.tick, claim.tick) == (tick, tick)
         assert (run.status, run.job_id, run.payload, run.trigger) == (Status.QUEUED, REPORT, {"a": 1}, "schedule")
 
-    @pytest.mark.proves("R1-19", "R1-60")
+    @pytest.mark.proves("R1-60")
     async def test_a_run_keeps_the_options_its_job_had_at_creation(self, scene: Scene) -> None:
         await scene.job(queue="old", priority=2)
         await scene.schedule(every(60))
@@ -166,7 +166,7 @@ class FiringContract(Contract):
         # The new run was decided to wait for a run that has ended meanwhile: it must not wait forever.
         assert await scene.ready() == [run.id for run in firing.runs]
 
-    @pytest.mark.proves("R4-53")
+    @pytest.mark.proves("L6")
     async def test_a_batch_saves_current_firings_and_returns_them(self, scene: Scene) -> None:
         stale = await scene.schedule(every(60), schedule_id="a")
         fresh = await scene.schedule(every(60), schedule_id="b")
@@ -177,7 +177,7 @@ class FiringContract(Contract):
         assert await scene.settle(*firings) == [fresh.uid]
         assert await scene.ticks(stale.uid) == []
 
-    @pytest.mark.proves("M4", "T5")
+    @pytest.mark.proves("T5")
     async def test_an_unstorable_firing_does_not_fail_its_batch(self, scene: Scene) -> None:
         bad = await scene.schedule(every(60), schedule_id="a")
         good = await scene.schedule(every(60), schedule_id="b")
@@ -266,7 +266,7 @@ class FiringContract(Contract):
         ticks = [(tick.scheduled_for > edited_at, tick.revision) for tick in await scene.ticks(schedule.uid)]
         assert ticks == [(False, 1)] * 3 + [(True, 2)] * 2
 
-    @pytest.mark.proves("R1-13", "R4-42")
+    @pytest.mark.proves("R1-13")
     async def test_a_schedule_is_not_exhausted_while_its_last_tick_waits(self, scene: Scene) -> None:
         spec = once(scene.after(MINUTE), jitter=Millis(HOUR), jitter_mode=JitterMode.AFTER)
         schedule = await scene.schedule(spec)

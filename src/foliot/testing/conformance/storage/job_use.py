@@ -50,7 +50,7 @@ class JobUseContract(Contract):
 
     # -- open executions
 
-    @pytest.mark.proves("D9")
+    @pytest.mark.proves("D7")
     async def test_a_job_copied_by_an_open_execution_is_not_renamed(self, scene: Scene) -> None:
         await scene.job()
         execution = await opened(scene, jobs={REPORT: a_job_spec()})
@@ -147,7 +147,7 @@ class JobUseContract(Contract):
 
     # -- executions that are about to be opened
 
-    @pytest.mark.proves("D9")
+    @pytest.mark.proves("D7")
     @pytest.mark.parametrize("renames", [{REPORT: DIGEST}, {ETL: ELT}], ids=["named job", "workflow"])
     async def test_a_job_is_not_renamed_while_a_run_of_a_workflow_that_uses_it_is_leased(
         self, scene: Scene, renames: dict[JobId, JobId]
@@ -200,7 +200,7 @@ class JobUseContract(Contract):
 
     # -- at the same time
 
-    @pytest.mark.proves("D9", "S8")
+    @pytest.mark.proves("D7")
     async def test_an_execution_opened_during_a_rename_uses_existing_jobs(self, scene: Scene, another: Another) -> None:
         await scene.job()
         await deploy(scene, naming(REPORT))

@@ -35,7 +35,6 @@ class JobContract(Contract):
         assert (last.spec.options.priority, last.revision) == (6, 1)
         assert await scene.storage.definitions.put_jobs(given, at=scene.now) == [last, last]
 
-    @pytest.mark.proves("R1-11")
     async def test_putting_an_equal_definition_changes_nothing(self, scene: Scene) -> None:
         before = await scene.job(priority=5)
         scene.clock.advance(MINUTE)
@@ -56,6 +55,37 @@ class JobContract(Contract):
         assert (after.created_at, after.updated_at) == (before.created_at, scene.now)
 
     @pytest.mark.proves("R1-11")
+    async def test_a_paused_job_stays_paused_when_it_is_changed_or_renamed(self, scene: Scene) -> None:
+        await scene.job()
+        definitions = scene.storage.definitions
+        await definitions.pause_job(REPORT, paused=True, at=scene.now)
+        since = scene.now
+        scene.clock.advance(MINUTE)
+        await definitions.pause_job(REPORT, paused=True, at=scene.now)
+
+        [changed] = await definitions.put_jobs([(REPORT, a_job_spec(description="new"))], at=scene.now)
+        await definitions.rename_jobs({REPORT: OTHER}, at=scene.now)
+
+        [renamed] = await definitions.page_jobs()
+        assert (changed.paused_at, renamed.id, renamed.paused_at) == (since, OTHER, since)
+
+    async def test_a_resumed_job_and_a_new_one_of_the_same_id_are_not_paused(self, scene: Scene) -> None:
+        await scene.job()
+        definitions = scene.storage.definitions
+        for step in ("resume", "delete"):
+            await definitions.pause_job(REPORT, paused=True)
+            if step == "resume":
+                await definitions.pause_job(REPORT, paused=False)
+            else:
+                await definitions.delete_jobs([REPORT])
+                await scene.job()
+            assert (await definitions.get_jobs([REPORT]))[REPORT].paused_at is None
+
+    async def test_pausing_a_job_that_does_not_exist_changes_nothing(self, scene: Scene) -> None:
+        await scene.storage.definitions.pause_job(REPORT, paused=True)
+
+        assert await scene.storage.definitions.get_jobs([REPORT]) == {}
+
     async def test_running_a_job_does_not_change_it(self, scene: Scene) -> None:
         before = await scene.job()
         scene.clock.advance(MINUTE)

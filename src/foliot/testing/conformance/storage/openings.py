@@ -39,7 +39,6 @@ from foliot.testing.conformance.storage.tree_builders import (
 class OpenContract(Contract):
     """Every storage must pass these tests unchanged."""
 
-    @pytest.mark.proves("L1")
     async def test_an_open_execution_runs_without_a_worker(self, scene: Scene) -> None:
         worker = await scene.worker()
         claim = await scene.start(a_run(job_id=ETL), worker=worker)
@@ -66,7 +65,7 @@ class OpenContract(Contract):
         assert (execution.unresolved, execution.opened_at, execution.cancel_at) == (2, scene.now, None)
         assert await scene.items(EventKind.EXECUTIONS_OPENED) == [[execution.run_id, ETL, 7]]
 
-    @pytest.mark.proves("R2-45", "D9")
+    @pytest.mark.proves("R2-45")
     async def test_the_runs_of_first_steps_have_their_parent_and_step(self, scene: Scene) -> None:
         execution = await opened(scene)
 
@@ -90,7 +89,7 @@ class OpenContract(Contract):
         again = await claim_child(scene, execution)
         assert (again.parent_id, again.child_key, again.lost) == (execution.run_id, "extract", 1)
 
-    @pytest.mark.proves("L2", "L5")
+    @pytest.mark.proves("L2")
     async def test_a_stale_token_opens_no_execution(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
         await scene.finish(given_back(claim))

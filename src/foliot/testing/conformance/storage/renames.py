@@ -235,7 +235,6 @@ class RenameContract(Contract):
         assert [(claim.run_id, claim.job_id) for claim in claims] == [(queued, DIGEST), (later, DIGEST)]
         assert all(claim.definition_id.startswith(f"job:{DIGEST}@") for claim in claims)
 
-    @pytest.mark.proves("L1")
     async def test_running_runs_of_a_renamed_job_are_finished_by_their_worker(self, scene: Scene) -> None:
         await scene.job()
         done, again, gone = await scene.start(), await scene.start(), await scene.start()
@@ -337,7 +336,7 @@ class RenameContract(Contract):
         renamed = await scene.stored(ScheduleId("digest:default"))
         assert (await scene.items(EventKind.SCHEDULE_CHANGED))[-1] == [renamed.id, schedule.uid, renamed.version]
 
-    @pytest.mark.proves("L10", "S8")
+    @pytest.mark.proves("L10")
     async def test_workers_claim_while_jobs_are_renamed_repeatedly(self, scene: Scene, another: Another) -> None:
         await scene.job(max_concurrent=3)
         runs = await scene.create(*[a_run(max_concurrent=3) for _ in range(30)])

@@ -18,16 +18,16 @@ STRANGER = ScheduleId("stranger")
 class ScheduleContract(Contract):
     """Every storage must pass these tests unchanged."""
 
-    @pytest.mark.proves("R1-12", "R4-17", "R4-18", "R4-25")
+    @pytest.mark.proves("R4-02", "R4-18", "R4-25")
     async def test_a_new_schedule_is_stored_as_the_domain_builds_it(self, scene: Scene) -> None:
         new = a_schedule(every(60, payload={"a": [1, None]}, end_at=LATEST, jitter=1_000))
 
         [put] = await scene.storage.definitions.put_schedules([new], at=scene.now)
 
         assert put == edit.create(new.uid, new.id, DEFAULT_PROJECT, new.spec, scene.now)
+        assert (put.paused_at, put.enabled, put.next_run_at) == (None, True, scene.after(MINUTE))
         assert await scene.stored() == put
 
-    @pytest.mark.proves("R4-17", "R4-18")
     async def test_schedules_with_equal_specs_have_their_own_fire_times(self, scene: Scene) -> None:
         older = await scene.schedule(every(30), schedule_id="older")
         specs = [every(60, payload={"a": 1}), cron("H * * * *"), manual(), every(60, payload={"a": 2})]
@@ -62,7 +62,7 @@ class ScheduleContract(Contract):
         [ledger] = await scene.storage.queries.ledgers()
         assert len(ledger.revisions) == 1
 
-    @pytest.mark.proves("R4-02", "R4-22", "T15")
+    @pytest.mark.proves("R4-02", "T15", "R4-22")
     async def test_an_edit_opens_a_revision_and_keeps_the_uid(self, scene: Scene) -> None:
         before = await scene.schedule(every(60))
         scene.clock.advance(SECOND)
@@ -71,6 +71,7 @@ class ScheduleContract(Contract):
 
         assert after == edit.edit(before, every(120), [before.revision], scene.now)
         assert (after.uid, after.revision.number) == (before.uid, 2)
+        assert (before.updated_at, after.updated_at) == (scene.after(-SECOND), scene.now)
         assert await scene.stored() == after
 
     @pytest.mark.proves("T15")
@@ -128,7 +129,7 @@ class ScheduleContract(Contract):
         [ledger] = await scene.storage.queries.ledgers()
         assert list(ledger.pauses) == [Pause(first.updated_at, None)]
 
-    @pytest.mark.proves("R4-26")
+    @pytest.mark.proves("R4-02")
     async def test_a_resumed_schedule_is_due_immediately(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60))
         paused_at = scene.now
@@ -223,7 +224,7 @@ class ScheduleContract(Contract):
 
         assert await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now) == []
 
-    @pytest.mark.proves("R1-16")
+    @pytest.mark.proves("R4-27")
     async def test_deleting_a_schedule_touches_no_run_and_keeps_the_ledger(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60))
         [run_id] = await scene.fire_after(MINUTE)

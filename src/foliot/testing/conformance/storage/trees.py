@@ -60,7 +60,6 @@ class TreeContract(Contract):
 
         assert [one.tree.revision for one in await unsettled(scene)] == [job.revision]
 
-    @pytest.mark.proves("D6")
     async def test_a_bounded_number_of_notes_is_read_oldest_first(self, scene: Scene) -> None:
         names = tuple("abcde")
         claim = await scene.start(a_run(job_id=ETL))
@@ -103,6 +102,7 @@ class TreeContract(Contract):
 
     async def test_rows_requested_by_several_trees_are_read_in_one_call(self, scene: Scene) -> None:
         job = await scene.job()
+        await scene.storage.definitions.pause_job(REPORT, paused=True)
         version = await put(scene, a_workflow("extract"))
         first, second = await opened(scene, params={"day": 1}), await opened(scene)
         claim = await claim_child(scene, first)
@@ -122,7 +122,10 @@ class TreeContract(Contract):
         assert found == {
             first.run_id: Loaded(outputs={"extract": output}, states={"load": StepState(1)}, body=body),
             second.run_id: Loaded(
-                jobs={REPORT: job.spec, JobId("x"): None}, paused=frozenset(), definitions={key: version.spec}
+                jobs={REPORT: job.spec, JobId("x"): None},
+                paused_jobs=frozenset({REPORT}),
+                paused=frozenset(),
+                definitions={key: version.spec},
             ),
             asking: Loaded(
                 states={"extract": StepState(0, run_id=claim.run_id), "load": StepState(1)},
@@ -163,7 +166,6 @@ class TreeContract(Contract):
 
     # -- nesting
 
-    @pytest.mark.proves("D9")
     async def test_all_runs_of_nested_trees_have_the_outermost_tree_as_root(self, scene: Scene) -> None:
         outer = await opened(scene)
         inner = await nested(scene, outer)
@@ -205,7 +207,6 @@ class TreeContract(Contract):
         )
         assert await settle(scene, final_settlement(inner)) == []
 
-    @pytest.mark.proves("D6")
     async def test_trees_that_cancel_each_others_children_settle_concurrently(
         self, scene: Scene, another: Another
     ) -> None:

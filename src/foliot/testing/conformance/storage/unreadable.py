@@ -48,7 +48,6 @@ class UnreadableContract(Contract):
 
     # -- schedules
 
-    @pytest.mark.proves("T5")
     @pytest.mark.parametrize("document", GARBAGE)
     async def test_an_unreadable_schedule_is_reported_and_the_others_are_due(
         self, scene: Scene, spoil: Spoil, document: str
@@ -156,7 +155,7 @@ class UnreadableContract(Contract):
 
         assert ([one.id for one in due.unreadable], list(due.schedules)) == ([NIGHTLY], [])
 
-    @pytest.mark.proves("T2", "T5")
+    @pytest.mark.proves("T2")
     async def test_a_schedule_repaired_by_hand_loses_and_repeats_no_tick(self, scene: Scene, spoil: Spoil) -> None:
         schedule = await scene.schedule(every(60, catchup=Catchup.ALL))
         await scene.fire_after(MINUTE)
@@ -168,7 +167,7 @@ class UnreadableContract(Contract):
         assert await self.minutes(scene) == [1, 2, 3, 4, 5]
         assert await self.sound(scene)
 
-    @pytest.mark.proves("T2", "T5")
+    @pytest.mark.proves("T2")
     @pytest.mark.parametrize("seconds", [60, 120])
     async def test_an_upsert_repairs_an_unreadable_schedule_and_undecided_ticks_keep_its_rule(
         self, scene: Scene, spoil: Spoil, seconds: int

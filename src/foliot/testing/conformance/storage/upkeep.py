@@ -168,7 +168,6 @@ class UpkeepContract(Contract):
         pruned = await scene.prune(an_hour)
         assert (pruned.runs, pruned.ticks) == (1, 1)
 
-    @pytest.mark.proves("S8")
     async def test_an_open_run_is_never_removed(self, scene: Scene) -> None:
         running = await scene.start()
         waiting = await scene.start(a_run(retry_delay=1_000 * DAY))

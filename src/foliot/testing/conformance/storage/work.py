@@ -155,7 +155,7 @@ class WorkContract(Contract):
         run = await scene.run(first.run_id)
         assert (run.status, run.reason, run.attempt) == (Status.FAILED, Reason.EXIT_CODE, 2)
 
-    @pytest.mark.proves("S3")
+    @pytest.mark.proves("R1-32")
     async def test_a_failure_that_is_not_retryable_is_not_retried(self, scene: Scene) -> None:
         await scene.job(retry=ONCE)
         claim = await scene.start(a_run(overrides=None))

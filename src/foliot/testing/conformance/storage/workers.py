@@ -57,7 +57,6 @@ class LeaseContract(Contract):
 
         assert shown == [(False, True), (True, False), (False, True)]
 
-    @pytest.mark.proves("R1-21")
     async def test_a_renewal_extends_all_leases_of_a_worker(self, scene: Scene) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
@@ -67,7 +66,7 @@ class LeaseContract(Contract):
 
         assert await scene.storage.upkeep.expired_leases(100, at=scene.now) == []
 
-    @pytest.mark.proves("L3")
+    @pytest.mark.proves("R1-20")
     async def test_an_expired_worker_cannot_renew_and_stays_expired(self, scene: Scene) -> None:
         worker = await scene.worker()
         scene.clock.advance(LEASE + 1)
@@ -77,7 +76,7 @@ class LeaseContract(Contract):
         [state] = await scene.storage.admission.workers(at=scene.now)
         assert not state.is_alive
 
-    @pytest.mark.proves("L3", "L4")
+    @pytest.mark.proves("R1-20")
     async def test_a_worker_is_dead_exactly_at_its_expiry(self, scene: Scene) -> None:
         holder, idle = await scene.worker("holder"), await scene.worker("idle")
         claim = await scene.start(worker=holder)
@@ -112,6 +111,27 @@ class LeaseContract(Contract):
         assert [expired.token for expired in await scene.storage.upkeep.expired_leases(9, at=scene.now)] == [
             claim.token
         ]
+
+    @pytest.mark.proves("L1", "L4")
+    async def test_a_worker_whose_process_has_ended_can_be_made_to_expire_at_once(self, scene: Scene) -> None:
+        doomed, alive, nameless = (
+            a_worker(name)._replace(process=process) for name, process in (("a", "p 1"), ("b", "p 2"), ("c", ""))
+        )
+        for worker in (doomed, alive, nameless):
+            await scene.storage.work.register(worker, LEASE, at=scene.now)
+        claim = await scene.start(worker=doomed)
+        await scene.start(worker=alive)
+        assert sorted(await scene.storage.upkeep.worker_processes()) == sorted([(doomed.id, "p 1"), (alive.id, "p 2")])
+
+        await scene.storage.upkeep.expire_workers([doomed.id])
+
+        assert await scene.storage.upkeep.worker_processes() == [(alive.id, "p 2")]
+        assert await renew(scene, doomed.id, claim.token) is None
+        assert await scene.claim(worker=doomed) == []
+        assert [expired.token for expired in await scene.storage.upkeep.expired_leases(9, at=scene.now)] == [
+            claim.token
+        ]
+        assert await renew(scene, alive.id) is not None
 
     async def test_an_unregistered_worker_cannot_renew(self, scene: Scene) -> None:
         assert await renew(scene, WorkerId(an_id())) is None

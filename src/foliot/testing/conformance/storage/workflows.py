@@ -154,7 +154,7 @@ class WorkflowContract(Contract):
         )
         assert dependency_states[REPORT].end is not None
 
-    @pytest.mark.proves("R4-27", "D7")
+    @pytest.mark.proves("R4-27")
     async def test_deleting_a_workflow_deletes_its_jobs_and_schedules(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
         await deploy(scene, a_workflow("load"), *(a_schedule(NIGHTLY, schedule_id=name) for name in ("etl:a", "mine")))

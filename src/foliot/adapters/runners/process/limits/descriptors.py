@@ -12,8 +12,9 @@ from foliot.adapters.runners.process.children.process_table import names_in
 
 DESCRIPTORS_PER_RUN: Final = 4
 """Descriptors of a run while its processes are alive: two streams, a pidfd, and stdin or a socket."""
-WORKER_DESCRIPTORS: Final = 60
-"""Descriptors that a worker needs besides its runs: event loop, storage, imports, and a start in progress."""
+WORKER_DESCRIPTORS: Final = 95
+"""Descriptors that a worker needs besides its runs: event loop, storage, run channel, imports, and a start in
+progress."""
 
 _RESERVED: Final = 16
 """Descriptors that are reserved while runs are running: storage and connections would fail without them."""

@@ -48,7 +48,8 @@ def inherited_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def child_environment(inherited: Mapping[str, str], job: Mapping[str, str], attempt: Attempt) -> dict[str, str]:
     """Return all variables of an attempt. Later ones win: inherited, of the job, of the run, then ours.
 
-    Raises TypeError or ValueError if the payload cannot be written as JSON.
+    They give the attempt access to the channel of its worker. Raises TypeError or ValueError if the payload cannot be
+    written as JSON.
     """
     ours = AttemptKey(attempt.run_id, attempt.number).variables() | {"FOLIOT_JOB_ID": attempt.job_id}
     ours["FOLIOT_IDEMPOTENCY_KEY"] = attempt.run_id if attempt.tick is None else attempt.tick.key
@@ -56,4 +57,4 @@ def child_environment(inherited: Mapping[str, str], job: Mapping[str, str], atte
         ours["FOLIOT_SCHEDULED_FOR"] = to_iso(attempt.planned)
     if attempt.payload is not None:
         ours["FOLIOT_PAYLOAD"] = json.dumps(attempt.payload, separators=(",", ":"), allow_nan=False)
-    return {**inherited, **job, **attempt.environment, **ours}
+    return {**inherited, **job, **attempt.environment, **ours, **attempt.channel()}

@@ -1,10 +1,11 @@
 """Stores, reads and deletes jobs."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from functools import partial
 
 from foliot.adapters.storage.postgres.database.batcher import Batcher
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
+from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.postgres.definitions.renames import rename_jobs
 from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules
 from foliot.adapters.storage.postgres.rows.admit import Admitter
@@ -13,7 +14,7 @@ from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
 from foliot.adapters.storage.shared.rows import job_of, read_rows
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.job import Job, JobSpec
 from foliot.errors import RowUnreadable
 
@@ -57,6 +58,14 @@ class JobDefinitions:
         rows = await self._database.rows("page_jobs", self._project, after or "", limit)
         return [job_of(self._project, row) for row in rows]
 
+    async def pause_job(self, job_id: JobId, *, paused: bool, at: Instant | None = None) -> None:
+        def work(transaction: Transaction) -> Awaitable[object]:
+            if paused:
+                return transaction.run("pause_job", at, self._project, job_id)
+            return transaction.run("resume_job", self._project, job_id)
+
+        await self._database.write("pause_job", work)
+
     async def rename_jobs(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
         if not renames:
             return {}
@@ -67,9 +76,9 @@ class JobDefinitions:
         # After a commit with a lost reply, the second try finds the results of the first one.
         return await self._admitter.write("rename_jobs", work, at, merge=lambda first, second: first | second)
 
-    async def watch_jobs(self, job_ids: Collection[JobId]) -> None:
-        if job_ids:
-            await self._database.write("watch", partial(watch_jobs, project=self._project, job_ids=job_ids))
+    async def watch_jobs(self, look_back: Mapping[JobId, Millis]) -> None:
+        if look_back:
+            await self._database.write("watch", partial(watch_jobs, project=self._project, look_back=look_back))
 
 
 async def lock_jobs(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> dict[JobId, JobSpec]:
@@ -106,11 +115,14 @@ async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobI
     return deleted
 
 
-async def watch_jobs(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> None:
+async def watch_jobs(transaction: Transaction, project: str, look_back: Mapping[JobId, Millis]) -> None:
     """Begin to keep the ends of the runs of these jobs, including past ones."""
-    if await transaction.column("unwatched", project, list(job_ids)):
+    if not look_back:
+        return
+    if await transaction.column("unwatched", project, list(look_back)):
         await transaction.run("lock_watched")
-        new = await transaction.column("unwatched", project, list(job_ids))
+        new = await transaction.column("unwatched", project, list(look_back))
         if new:
             await transaction.run("watch", project, new)
             await transaction.run("keep_earlier_endings", project, new)
+    await transaction.run("look_back", project, *columns(sorted(look_back.items())))

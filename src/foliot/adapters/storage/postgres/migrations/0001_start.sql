@@ -24,6 +24,7 @@ CREATE TABLE foliot.jobs (
     created_at bigint NOT NULL,
     updated_at bigint NOT NULL,
     leads      text COLLATE "C" NOT NULL DEFAULT '',
+    paused_at  bigint,
     PRIMARY KEY (project, id)
 );
 
@@ -55,6 +56,7 @@ CREATE TABLE foliot.schedules (
 CREATE UNIQUE INDEX schedules_id ON foliot.schedules (project, id) WHERE deleted_at IS NULL;
 CREATE INDEX schedules_former_id ON foliot.schedules (project, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX schedules_wake ON foliot.schedules (wake_at) WHERE wake_at IS NOT NULL;
+CREATE INDEX schedules_behind ON foliot.schedules (behind_since) WHERE behind_since IS NOT NULL;
 CREATE INDEX schedules_job ON foliot.schedules (project, job_id);
 
 -- Specifications begin with their type.
@@ -200,9 +202,13 @@ CREATE TABLE foliot.leases (
     attempt    integer NOT NULL CHECK (attempt > 0),
     started_at bigint NOT NULL,
     cancel_at  bigint,
-    is_bare    boolean NOT NULL
+    is_bare    boolean NOT NULL,
+    progress   double precision CHECK (progress BETWEEN 0 AND 1),
+    progress_text text,
+    progress_at bigint CHECK ((progress_at IS NULL) = (progress IS NULL))
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
+-- process: boot id, PID namespace, PID and start time, or empty.
 CREATE TABLE foliot.workers (
     id            text COLLATE "C" PRIMARY KEY,
     name          text NOT NULL,
@@ -210,6 +216,7 @@ CREATE TABLE foliot.workers (
     slots         integer NOT NULL,
     registered_at bigint NOT NULL,
     seen_at       bigint NOT NULL,
+    process       text NOT NULL DEFAULT '',
     expires_at    bigint NOT NULL,
     is_draining   boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 40);
@@ -371,8 +378,9 @@ CREATE TABLE foliot.gated (
 -- Jobs whose ends are kept in order of time, because a gate depends on them. The job is the first column: ending a run
 -- reads by job only.
 CREATE TABLE foliot.watched (
-    project text COLLATE "C" NOT NULL,
-    job_id  text COLLATE "C" NOT NULL,
+    project   text COLLATE "C" NOT NULL,
+    job_id    text COLLATE "C" NOT NULL,
+    look_back bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (job_id, project)
 );
 
@@ -409,6 +417,14 @@ CREATE TABLE foliot.events (
 -- `event_base` raises the numbers of a database that was restored into a server with lower transaction numbers.
 CREATE FUNCTION foliot.event_seq(xid xid8, nth integer) RETURNS bigint LANGUAGE sql STABLE
     AS $$ SELECT (xid::text::bigint + (SELECT value::bigint FROM foliot.meta WHERE key = 'event_base')) * 16 + nth $$;
+
+-- Named listeners: all events up to position were delivered; holder delivers the next ones, until it expires.
+CREATE TABLE foliot.listeners (
+    name       text COLLATE "C" PRIMARY KEY,
+    position   bigint NOT NULL,
+    holder     text NOT NULL,
+    expires_at bigint NOT NULL
+);
 
 CREATE TABLE foliot.leader (
     name       text PRIMARY KEY,

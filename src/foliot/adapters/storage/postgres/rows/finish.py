@@ -140,7 +140,7 @@ async def _retry(transaction: Transaction, again: Sequence[tuple[Lease, Again]],
     await transaction.run("add_attempts", now, *columns(records))
     changes = [
         (
-            *(lease.run_id, later(max(now, lease.started_at), ending.delay), lease.attempt, int(ending.was_lost)),
+            *(lease.run_id, later(now, ending.delay), lease.attempt, int(ending.was_lost)),
             *(ending.reason, storable(ending.error), ending.exit_code),
         )
         for lease, ending in again

@@ -1,7 +1,7 @@
 -- -- jobs
 
 -- name: lock_jobs
-SELECT id, spec, revision, created_at, updated_at, leads FROM foliot.jobs
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM foliot.jobs
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[])
 ORDER BY id FOR NO KEY UPDATE;
 
@@ -17,12 +17,19 @@ ON CONFLICT (project, id) DO UPDATE
                           THEN jobs.created_at ELSE excluded.created_at END;
 
 -- name: get_jobs
-SELECT id, spec, revision, created_at, updated_at, leads FROM foliot.jobs
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM foliot.jobs
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]);
 
 -- name: page_jobs
-SELECT id, spec, revision, created_at, updated_at, leads FROM foliot.jobs WHERE project = $1 AND ($2::text IS NULL OR id > $2)
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM foliot.jobs WHERE project = $1 AND ($2::text IS NULL OR id > $2)
 ORDER BY project, id LIMIT $3;
+
+-- name: pause_job
+-- Pausing twice keeps the first time.
+UPDATE foliot.jobs SET paused_at = coalesce(paused_at, $1::bigint, foliot.now_ms()) WHERE project = $2 AND id = $3;
+
+-- name: resume_job
+UPDATE foliot.jobs SET paused_at = NULL WHERE project = $1 AND id = $2;
 
 -- name: delete_jobs
 DELETE FROM foliot.jobs WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) RETURNING id, revision;
@@ -158,7 +165,8 @@ UPDATE foliot.dedupe SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
 -- name: rename_watched
 -- The old name is kept: an attempt that ends while its job is renamed may read it.
-INSERT INTO foliot.watched (project, job_id) SELECT project, $2 FROM foliot.watched WHERE project = $3 AND job_id = $1
+INSERT INTO foliot.watched (project, job_id, look_back)
+SELECT project, $2, look_back FROM foliot.watched WHERE project = $3 AND job_id = $1
 ON CONFLICT DO NOTHING;
 
 -- name: rename_endings
@@ -210,6 +218,11 @@ LOCK TABLE foliot.watched IN ACCESS EXCLUSIVE MODE;
 
 -- name: watch
 INSERT INTO foliot.watched (project, job_id) SELECT $1, * FROM unnest($2::text[]) ON CONFLICT DO NOTHING;
+
+-- name: look_back
+UPDATE foliot.watched SET look_back = new.look_back
+FROM unnest((SELECT $2::text[]), (SELECT $3::bigint[])) AS new (job_id, look_back)
+WHERE watched.project = $1 AND watched.job_id = new.job_id AND watched.look_back < new.look_back;
 
 -- name: keep_earlier_endings
 INSERT INTO foliot.endings (project, job_id, finished_at, run_id, status, reason)

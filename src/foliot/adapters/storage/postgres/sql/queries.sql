@@ -84,6 +84,45 @@ SELECT (SELECT count(*) FROM (
 -- name: upcoming_schedules
 SELECT {schedule_columns} FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT $1;
 
+-- name: late_schedules
+SELECT {schedule_columns} FROM foliot.schedules WHERE wake_at <= $1 ORDER BY wake_at LIMIT $2;
+
+-- name: behind_schedules
+-- Those that were decided in time, but have not caught up.
+SELECT {schedule_columns} FROM foliot.schedules WHERE behind_since <= $1 AND wake_at > $1 ORDER BY behind_since LIMIT $2;
+
+-- name: count_late_schedules
+-- Late ones and those behind, each counted up to the limit.
+SELECT (SELECT count(*) FROM (SELECT 1 FROM foliot.schedules WHERE wake_at <= $1 LIMIT $2) AS late)
+       + (SELECT count(*) FROM (
+              SELECT 1 FROM foliot.schedules WHERE behind_since <= $1 AND wake_at > $1 LIMIT $2) AS behind);
+
+-- name: ready_queues
+-- One index look-up per queue, whatever the number of runs.
+WITH RECURSIVE queues (name) AS (
+    (SELECT queue FROM foliot.ready ORDER BY queue LIMIT 1)
+    UNION ALL
+    SELECT (SELECT queue FROM foliot.ready WHERE queue > queues.name ORDER BY queue LIMIT 1)
+    FROM queues WHERE queues.name IS NOT NULL
+)
+SELECT name FROM queues WHERE name IS NOT NULL LIMIT $1;
+
+-- name: failing_runs
+-- Of the given runs the newest of each job, unless a newer run has succeeded: only runs after it are read.
+SELECT job_id, id FROM (
+    SELECT project, job_id, max(id) AS id FROM foliot.runs
+    WHERE id = ANY ((SELECT $1::text[])::text[]) AND parent_id IS NULL AND created_at >= $2
+    GROUP BY project, job_id) AS newest
+WHERE (SELECT true FROM foliot.runs
+       WHERE runs.project = newest.project AND runs.job_id = newest.job_id AND runs.id > newest.id
+             AND (runs.status = 'success' OR runs.status = 'partial') LIMIT 1) IS NULL;
+
+-- name: size_on_disk
+SELECT (sum(bytes) FILTER (WHERE NOT is_log))::bigint, (sum(bytes) FILTER (WHERE is_log))::bigint, NULL FROM (
+    SELECT pg_total_relation_size(oid) AS bytes, oid = 'foliot.log_chunks'::regclass AS is_log FROM pg_catalog.pg_class
+    WHERE relkind = 'r' AND relnamespace = (
+        SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = 'foliot.runs'::regclass)) AS tables;
+
 -- -- runs and executions
 
 -- name: get_runs
@@ -106,7 +145,7 @@ SELECT run.id, run.job_id,
        coalesce(lease.attempt, run.attempt), run.lost, run.exit_code, run.error,
        coalesce(lease.worker_id, run.worker_id), coalesce(lease.token, run.token), run.parent_id, run.root_id,
        run.child_key,
-       run.overrides, run.limits
+       run.overrides, run.limits, lease.progress, lease.progress_text, lease.progress_at
 FROM foliot.runs run
 LEFT JOIN foliot.leases lease ON lease.run_id = run.id
 WHERE run.id = ANY ((SELECT $1::text[])::text[]);

@@ -1,3 +1,6 @@
+-- name: leader
+SELECT holder, epoch, expires_at > foliot.now_ms() FROM foliot.leader WHERE name = 'upkeep';
+
 -- name: lead
 INSERT INTO foliot.leader AS known (name, holder, epoch, expires_at)
 SELECT 'upkeep', $1, 1, clock.now + $2 FROM (SELECT coalesce($3::bigint, foliot.now_ms()) AS now) AS clock
@@ -73,6 +76,48 @@ LIMIT $4 + $5;
 
 -- name: old_executions
 SELECT run_id FROM foliot.trees WHERE run_id < $1 AND ended_at < $2 AND depth = 0 ORDER BY run_id LIMIT $3;
+
+-- name: surplus_of_workflows
+-- The same for named workflows.
+SELECT surplus.run_id FROM unnest((SELECT $2::text[])) AS asked (job_id), LATERAL (
+    SELECT run_id FROM foliot.trees known
+    WHERE known.project = $1 AND known.job_id = asked.job_id AND known.ended_at IS NOT NULL AND known.depth = 0
+      AND known.run_id <= (SELECT newest.run_id FROM foliot.trees newest
+                           WHERE newest.project = $1 AND newest.job_id = asked.job_id
+                             AND newest.ended_at IS NOT NULL AND newest.depth = 0
+                           ORDER BY newest.project DESC, newest.job_id DESC, newest.run_id DESC
+                           OFFSET $3 LIMIT 1)
+    ORDER BY known.project, known.job_id, known.run_id LIMIT $4) AS surplus
+LIMIT $4;
+
+-- name: excess_executions
+SELECT run_id FROM foliot.trees
+WHERE project = $1 AND ended_at IS NOT NULL AND depth = 0
+  AND run_id <= (SELECT run_id FROM foliot.trees WHERE project = $1 AND ended_at IS NOT NULL AND depth = 0
+                 ORDER BY run_id DESC OFFSET $2 LIMIT 1)
+ORDER BY run_id LIMIT $3;
+
+-- name: visible_to_gates
+-- Executions with an end that a gate may read: it is in the window of the gate, or is the latest with its status. The
+-- window kind `since_last_success` begins at the latest success, however old it is.
+-- The first condition is evaluated once: if no job is watched, the rest costs nothing.
+SELECT asked.run_id FROM unnest((SELECT $1::text[])) AS asked (run_id)
+WHERE (SELECT true FROM foliot.watched LIMIT 1)
+  AND (SELECT true FROM foliot.trees WHERE trees.run_id = asked.run_id)
+  AND EXISTS (
+    SELECT 1
+    FROM (SELECT asked.run_id AS id
+          UNION ALL
+          SELECT child.id FROM foliot.runs child WHERE child.root_id = asked.run_id) AS own
+    JOIN foliot.endings known ON known.run_id = own.id
+    JOIN foliot.watched ON watched.job_id = known.job_id AND watched.project = known.project
+    WHERE known.finished_at > $2 - watched.look_back
+       OR known.run_id = (SELECT latest.run_id FROM foliot.endings latest
+                          WHERE latest.project = known.project AND latest.job_id = known.job_id
+                            AND latest.status = known.status
+                          ORDER BY latest.project DESC, latest.job_id DESC, latest.status DESC, latest.finished_at DESC,
+                                   latest.run_id DESC
+                          LIMIT 1));
 
 -- name: parts_of_runs
 -- Children of a root, and of trees inside it.
@@ -199,6 +244,12 @@ SELECT value FROM foliot.meta WHERE key = 'min_code';
 -- name: mark_expired
 -- A worker that has expired stays expired, even if the clock is set back.
 UPDATE foliot.workers SET expires_at = 0 WHERE expires_at <= $1 AND expires_at <> 0;
+
+-- name: worker_processes
+SELECT id, process FROM foliot.workers WHERE process <> '' AND expires_at > 0;
+
+-- name: expire_workers
+UPDATE foliot.workers SET expires_at = 0 WHERE id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: expired_leases
 -- A lease without a stored worker counts as expired.

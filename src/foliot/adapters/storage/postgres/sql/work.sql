@@ -1,9 +1,9 @@
 -- name: register
-INSERT INTO foliot.workers (id, name, queues, slots, registered_at, seen_at, expires_at)
-SELECT $1, $2, $3::text[], $4, clock.now, clock.now, clock.now + $5
-FROM (SELECT coalesce($6::bigint, foliot.now_ms()) AS now) AS clock
+INSERT INTO foliot.workers (id, name, queues, slots, process, registered_at, seen_at, expires_at)
+SELECT $1, $2, $3::text[], $4, $5, clock.now, clock.now, clock.now + $6
+FROM (SELECT coalesce($7::bigint, foliot.now_ms()) AS now) AS clock
 ON CONFLICT (id) DO UPDATE SET
-    name = excluded.name, queues = excluded.queues, slots = excluded.slots,
+    name = excluded.name, queues = excluded.queues, slots = excluded.slots, process = excluded.process,
     seen_at = excluded.seen_at, expires_at = excluded.expires_at;
 
 -- name: renew
@@ -186,3 +186,18 @@ ORDER BY token FOR KEY SHARE;
 INSERT INTO foliot.log_chunks (run_id, token, seq, at, stream, data)
 SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bytea[])
 ON CONFLICT DO NOTHING;
+
+-- name: save_progress
+-- The rows are locked in the order in which ended attempts are deleted: by run, as in the index.
+WITH report AS MATERIALIZED (
+    SELECT named.*
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::text[]),
+                (SELECT $5::text[])) AS named (run_id, worker_id, token, fraction, text)
+    JOIN foliot.leases lease ON lease.run_id = named.run_id
+    WHERE lease.token = named.token AND lease.worker_id = named.worker_id
+    ORDER BY lease.run_id FOR NO KEY UPDATE OF lease
+)
+UPDATE foliot.leases SET
+    progress = report.fraction::double precision, progress_text = report.text, progress_at = coalesce($6::bigint, foliot.now_ms())
+FROM report WHERE leases.run_id = report.run_id AND leases.token = report.token
+RETURNING leases.token;

@@ -25,7 +25,7 @@ class Reader:
     """Reads from one snapshot of the database, in a thread or (inline) in the caller's task."""
 
     def __init__(self, path: Path, *, inline: bool) -> None:
-        self._path = path
+        self.path = path
         self._threads = None if inline else ThreadPoolExecutor(_THREADS, thread_name_prefix="foliot-sqlite-reader")
         self._idle: LifoQueue[Connection] = LifoQueue()
         self._connections: list[Connection] = []
@@ -44,7 +44,7 @@ class Reader:
             with self._here as handle:
                 return Session(handle).row(sql, values)
         except apsw.Error as error:
-            raise translate(error, self._path) from error
+            raise translate(error, self.path) from error
         except UnicodeEncodeError as error:
             raise Unstorable(error) from error
 
@@ -66,7 +66,7 @@ class Reader:
 
     def _read(self, connection: Connection, query: ReadFunction[T]) -> T:
         try:
-            with translated(self._path), connection as handle, Session(handle).snapshot() as session:
+            with translated(self.path), connection as handle, Session(handle).snapshot() as session:
                 return query(session)
         except UnicodeEncodeError as error:
             raise Unstorable(error) from error
@@ -77,6 +77,6 @@ class Reader:
         return connection
 
     def _connect(self) -> apsw.Connection:
-        handle = connect(self._path, synchronous="NORMAL", cache_kib=_CACHE_KIB)
+        handle = connect(self.path, synchronous="NORMAL", cache_kib=_CACHE_KIB)
         handle.pragma("query_only", 1)
         return handle

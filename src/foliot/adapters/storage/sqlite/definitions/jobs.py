@@ -15,7 +15,7 @@ from foliot.adapters.storage.sqlite.definitions.renames import rename_jobs
 from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules, read_schedules
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.job import Job, JobSpec
 
 
@@ -52,11 +52,20 @@ class JobDefinitions(Part):
         rows = await self._reader.read(lambda session: session.rows(SQL["page_jobs"], values))
         return [job_of(self._project, row) for row in rows]
 
+    async def pause_job(self, job_id: JobId, *, paused: bool, at: Instant | None = None) -> None:
+        def work(tx: Transaction) -> None:
+            if paused:
+                tx.run(SQL["pause_job"], (tx.now(at), self._project, job_id))
+            else:
+                tx.run(SQL["resume_job"], (self._project, job_id))
+
+        await self._writer.submit("pause_job", work)
+
     async def rename_jobs(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
         return await self._writer.submit("rename_jobs", lambda tx: rename_jobs(tx, self._project, renames, tx.now(at)))
 
-    async def watch_jobs(self, job_ids: Collection[JobId]) -> None:
-        await self._writer.submit("watch", lambda tx: watch_jobs(tx, self._project, job_ids))
+    async def watch_jobs(self, look_back: Mapping[JobId, Millis]) -> None:
+        await self._writer.submit("watch", lambda tx: watch_jobs(tx, self._project, look_back))
 
 
 def job_rows(session: Session, project: str, job_ids: Collection[JobId]) -> list[Row]:
@@ -75,7 +84,7 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
         spec = as_stored_job(given)
         if job_id not in known or known[job_id].spec != spec:
             last, created_at = counted.get(job_id) or (_revision_floor(tx), now)
-            leads = known[job_id].leads if job_id in known else ""
+            before = known.get(job_id)
             known[job_id] = changed[job_id] = Job(
                 id=job_id,
                 project=project,
@@ -83,7 +92,8 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
                 revision=last + 1,
                 created_at=created_at,
                 updated_at=now,
-                leads=leads,
+                leads=before.leads if before else "",
+                paused_at=before.paused_at if before else None,
             )
     tx.run_many(
         SQL["put_jobs"],
@@ -117,8 +127,9 @@ def delete_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: 
     return found
 
 
-def watch_jobs(tx: Transaction, project: str, job_ids: Collection[JobId]) -> None:
+def watch_jobs(tx: Transaction, project: str, look_back: Mapping[JobId, Millis]) -> None:
     """Begin to keep the ends of the runs of these jobs, including past ones."""
-    for job_id in tx.column(SQL["unwatched"], (project, encode_names(job_ids))):
+    for job_id in tx.column(SQL["unwatched"], (project, encode_names(look_back))):
         tx.run(SQL["watch"], (project, job_id))
         tx.run(SQL["keep_earlier_endings"], (project, job_id))
+    tx.run_many(SQL["look_back"], [(project, job_id, span) for job_id, span in look_back.items()])

@@ -129,7 +129,8 @@ def _try_again(tx: Transaction, again: Sequence[tuple[Lease, Again]], now: Insta
     attempts, retries, placements = [], [], []
     for lease, verdict in again:
         ended_at = _ended_at(lease, now)
-        due_at = later(ended_at, verdict.delay)
+        # Counted from now: after the clock was set back, the end that is saved may be in the future.
+        due_at = later(now, verdict.delay)
         how = (verdict.reason, verdict.exit_code, storable(verdict.error))
         begun = (lease.run_id, lease.attempt, lease.token, lease.worker_id, lease.started_at)
         attempts.append((*begun, ended_at, verdict.status, *how))

@@ -8,14 +8,21 @@ DO UPDATE SET
 SELECT value FROM meta WHERE key = 'revision_floor'
 
 -- name: get_jobs
-SELECT id, spec, revision, created_at, updated_at, leads FROM jobs
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM jobs
 WHERE project = ? AND id IN (SELECT value FROM json_each(?))
 
 -- name: get_job
-SELECT id, spec, revision, created_at, updated_at, leads FROM jobs WHERE project = ? AND id = ?
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM jobs WHERE project = ? AND id = ?
 
 -- name: page_jobs
-SELECT id, spec, revision, created_at, updated_at, leads FROM jobs WHERE project = ? AND id > ? ORDER BY id LIMIT ?
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM jobs WHERE project = ? AND id > ? ORDER BY id LIMIT ?
+
+-- name: pause_job
+-- Pausing twice keeps the first time.
+UPDATE jobs SET paused_at = coalesce(paused_at, ?) WHERE project = ? AND id = ?
+
+-- name: resume_job
+UPDATE jobs SET paused_at = NULL WHERE project = ? AND id = ?
 
 -- name: delete_jobs
 DELETE FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?)) RETURNING id, revision
@@ -136,7 +143,8 @@ UPDATE dedupe SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
 
 -- name: rename_watched
 -- The old name is kept: a running attempt ends with it.
-INSERT INTO watched (project, job_id) SELECT project, ?2 FROM watched WHERE project = ?3 AND job_id = ?1
+INSERT INTO watched (project, job_id, look_back)
+SELECT project, ?2, look_back FROM watched WHERE project = ?3 AND job_id = ?1
 ON CONFLICT DO NOTHING
 
 -- name: rename_endings
@@ -184,6 +192,9 @@ WHERE NOT EXISTS (SELECT 1 FROM watched w WHERE w.job_id = j.value AND w.project
 
 -- name: watch
 INSERT INTO watched (project, job_id) VALUES (?, ?) ON CONFLICT DO NOTHING
+
+-- name: look_back
+UPDATE watched SET look_back = ?3 WHERE project = ?1 AND job_id = ?2 AND look_back < ?3
 
 -- name: keep_earlier_endings
 INSERT INTO endings (project, job_id, finished_at, run_id, status, reason)

@@ -85,12 +85,44 @@ SELECT
 -- name: upcoming_schedules
 SELECT {schedule_columns} FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT ?
 
+-- name: late_schedules
+SELECT {schedule_columns} FROM schedules WHERE wake_at <= ? ORDER BY wake_at LIMIT ?
+
+-- name: behind_schedules
+-- Those that were decided in time, but have not caught up.
+SELECT {schedule_columns} FROM schedules WHERE behind_since <= ?1 AND wake_at > ?1 ORDER BY behind_since LIMIT ?2
+
+-- name: count_late_schedules
+-- Late ones and those behind, each counted up to the limit.
+SELECT
+    (SELECT count(*) FROM (SELECT 1 FROM schedules WHERE wake_at <= ?1 LIMIT ?2))
+    + (SELECT count(*) FROM (SELECT 1 FROM schedules WHERE behind_since <= ?1 AND wake_at > ?1 LIMIT ?2))
+
+-- name: ready_queues
+-- One index look-up per queue, whatever the number of runs.
+WITH RECURSIVE queues (name) AS (
+    SELECT min(queue) FROM ready
+    UNION ALL
+    SELECT (SELECT min(r.queue) FROM ready r WHERE r.queue > queues.name) FROM queues WHERE queues.name IS NOT NULL
+)
+SELECT name FROM queues WHERE name IS NOT NULL LIMIT ?
+
+-- name: failing_runs
+-- Of the given runs the newest of each job, unless a newer run has succeeded: only runs after it are read.
+SELECT job_id, id FROM (
+    SELECT f.project, f.job_id, max(f.id) AS id FROM json_each(?1) j CROSS JOIN runs f ON f.id = j.value
+    WHERE f.parent_id IS NULL AND f.created_at >= ?2 GROUP BY f.project, f.job_id) AS newest
+WHERE NOT EXISTS (
+    SELECT 1 FROM runs r WHERE r.project = newest.project AND r.job_id = newest.job_id AND r.id > newest.id
+        AND (r.status = 'success' OR r.status = 'partial'))
+
 -- name: get_runs
 SELECT
     id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,
     payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token,
     parent_id, root_id, child_key,
-    (SELECT overrides FROM runs r WHERE r.id = shown_runs.id), (SELECT limits FROM runs r WHERE r.id = shown_runs.id)
+    (SELECT overrides FROM runs r WHERE r.id = shown_runs.id), (SELECT limits FROM runs r WHERE r.id = shown_runs.id),
+    progress, progress_text, progress_at
 FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
 
 -- name: page_ids

@@ -48,6 +48,31 @@ ORDER BY run_id LIMIT ?4
 -- Ids begin with the time, so nothing younger than the cut is read.
 SELECT run_id FROM trees WHERE run_id < ? AND ended_at < ? AND depth = 0 ORDER BY run_id LIMIT ?
 
+-- name: excess_executions
+SELECT run_id FROM trees
+WHERE project = ?1 AND ended_at IS NOT NULL AND depth = 0 AND run_id <= (
+    SELECT run_id FROM trees WHERE project = ?1 AND ended_at IS NOT NULL AND depth = 0
+    ORDER BY run_id DESC LIMIT 1 OFFSET ?2
+)
+ORDER BY run_id LIMIT ?3
+
+-- name: visible_to_gates
+-- Executions with an end that a gate may read: it is in the window of the gate, or is the latest with its status. The
+-- window kind `since_last_success` begins at the latest success, however old it is.
+WITH ends AS (
+    SELECT t.run_id AS execution_id, e.run_id, e.project, e.job_id, e.status, e.finished_at
+    FROM json_each(?1) j CROSS JOIN trees t ON t.run_id = j.value CROSS JOIN endings e ON e.run_id = t.run_id
+    UNION ALL
+    SELECT t.run_id, e.run_id, e.project, e.job_id, e.status, e.finished_at
+    FROM json_each(?1) j CROSS JOIN trees t ON t.run_id = j.value
+    CROSS JOIN runs r ON r.root_id = t.run_id AND r.root_id IS NOT NULL CROSS JOIN endings e ON e.run_id = r.id
+)
+SELECT DISTINCT n.execution_id FROM ends n CROSS JOIN watched w ON w.job_id = n.job_id AND w.project = n.project
+WHERE n.finished_at > ?2 - w.look_back OR n.run_id = (
+    SELECT e.run_id FROM endings e WHERE e.project = n.project AND e.job_id = n.job_id AND e.status = n.status
+    ORDER BY e.finished_at DESC, e.run_id DESC LIMIT 1
+)
+
 -- name: parts_of_runs
 -- All children of a root, or of a tree inside it.
 SELECT p.id FROM json_each(?1) j CROSS JOIN runs p ON p.root_id = j.value
@@ -165,6 +190,12 @@ DELETE FROM dedupe WHERE (project, job_id, key) IN (
 
 -- name: min_code
 SELECT value FROM meta WHERE key = 'min_code'
+
+-- name: worker_processes
+SELECT id, process FROM workers WHERE process <> '' AND deadline > 0
+
+-- name: expire_workers
+UPDATE workers SET deadline = 0 WHERE id IN (SELECT value FROM json_each(?))
 
 -- name: expired_leases
 SELECT l.run_id, l.worker_id, l.token, l.attempt FROM leases l LEFT JOIN workers w ON w.id = l.worker_id

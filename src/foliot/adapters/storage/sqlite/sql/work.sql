@@ -1,8 +1,8 @@
 -- name: register
-INSERT INTO workers (id, name, queues, slots, registered_at, seen_at, boot_id, deadline)
-VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)
+INSERT INTO workers (id, name, queues, slots, process, registered_at, seen_at, boot_id, deadline)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8)
 ON CONFLICT (id) DO UPDATE SET
-    name = excluded.name, queues = excluded.queues, slots = excluded.slots,
+    name = excluded.name, queues = excluded.queues, slots = excluded.slots, process = excluded.process,
     seen_at = excluded.seen_at, boot_id = excluded.boot_id, deadline = excluded.deadline
 
 -- name: renew
@@ -58,3 +58,9 @@ SELECT token, run_id FROM leases WHERE token IN (SELECT value FROM json_each(?))
 -- name: append_log
 INSERT INTO log_chunks (run_id, token, seq, at, stream, data) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (run_id, token, seq) DO NOTHING
+
+-- name: save_progress
+UPDATE leases SET progress = report.value ->> 3, progress_text = report.value ->> 4, progress_at = ?2
+FROM json_each(?1) report
+WHERE leases.run_id = report.value ->> 0 AND leases.worker_id = report.value ->> 1 AND leases.token = report.value ->> 2
+RETURNING token

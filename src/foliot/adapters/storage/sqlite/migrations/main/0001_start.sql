@@ -27,6 +27,7 @@ CREATE TABLE jobs (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     leads TEXT NOT NULL DEFAULT '',
+    paused_at INTEGER,
     PRIMARY KEY (project, id)
 ) STRICT;
 
@@ -54,6 +55,7 @@ CREATE TABLE schedules (
 
 CREATE UNIQUE INDEX schedules_by_id ON schedules (project, id) WHERE deleted_at IS NULL;
 CREATE INDEX schedules_by_wake ON schedules (wake_at) WHERE wake_at IS NOT NULL;
+CREATE INDEX schedules_behind ON schedules (behind_since) WHERE behind_since IS NOT NULL;
 CREATE INDEX schedules_by_job ON schedules (project, job_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX schedules_deleted ON schedules (deleted_at) WHERE deleted_at IS NOT NULL;
 
@@ -182,6 +184,7 @@ CREATE TABLE ready (
 ) WITHOUT ROWID, STRICT;
 
 -- is_bare: the run has no parent, no limit and no schedule, so that its end affects no other row.
+-- progress: what the attempt reported last, from 0 to 1, with a text, and when it was saved.
 CREATE TABLE leases (
     token INTEGER PRIMARY KEY,
     run_id TEXT NOT NULL UNIQUE,
@@ -189,10 +192,14 @@ CREATE TABLE leases (
     attempt INTEGER NOT NULL,
     started_at INTEGER NOT NULL,
     cancel_at INTEGER,
-    is_bare INTEGER NOT NULL CHECK (is_bare IN (0, 1))
+    is_bare INTEGER NOT NULL CHECK (is_bare IN (0, 1)),
+    progress REAL CHECK (progress BETWEEN 0 AND 1),
+    progress_text TEXT,
+    progress_at INTEGER CHECK ((progress_at IS NULL) = (progress IS NULL))
 ) STRICT;
 
 -- deadline counts milliseconds since the boot with this boot_id, so that setting the wall clock has no effect.
+-- process: boot id, PID namespace, PID and start time, or empty.
 CREATE TABLE workers (
     id TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,
@@ -200,6 +207,7 @@ CREATE TABLE workers (
     slots INTEGER NOT NULL,
     registered_at INTEGER NOT NULL,
     seen_at INTEGER NOT NULL,
+    process TEXT NOT NULL DEFAULT '',
     boot_id TEXT NOT NULL,
     deadline INTEGER NOT NULL,
     is_draining INTEGER NOT NULL DEFAULT 0
@@ -261,6 +269,15 @@ CREATE TABLE events (
     kind TEXT NOT NULL,
     items TEXT NOT NULL
 ) STRICT;
+
+-- Named listeners: all events up to position were delivered; holder delivers the next ones, until the deadline.
+CREATE TABLE listeners (
+    name TEXT PRIMARY KEY NOT NULL,
+    position INTEGER NOT NULL,
+    holder TEXT NOT NULL,
+    boot_id TEXT NOT NULL,
+    deadline INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
 
 CREATE TABLE leader (
     name TEXT PRIMARY KEY NOT NULL,
@@ -366,6 +383,7 @@ CREATE TABLE gated (
 CREATE TABLE watched (
     project TEXT NOT NULL,
     job_id TEXT NOT NULL,
+    look_back INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (job_id, project)
 ) WITHOUT ROWID, STRICT;
 
@@ -412,5 +430,6 @@ SELECT
     coalesce(l.worker_id, r.worker_id) AS worker_id,
     coalesce(l.token, r.token) AS token,
     r.parent_id, r.root_id, r.child_key,
-    r.project, r.status
+    r.project, r.status,
+    l.progress, l.progress_text, l.progress_at
 FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN outputs o ON o.run_id = r.id;

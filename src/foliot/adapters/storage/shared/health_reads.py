@@ -1,0 +1,63 @@
+"""Reads of what shows whether schedules fire and runs are executed. No read grows with the history."""
+
+from functools import partial
+from typing import Final
+
+from foliot.adapters.storage.shared.definition_reads import DefinitionReads
+from foliot.adapters.storage.shared.reads import Leader, PageOfRuns, Query, Read, SizeOnDisk
+from foliot.adapters.storage.shared.rows import job_of, read_rows
+from foliot.adapters.storage.shared.run_reads import RunReads
+from foliot.domain.ids import RunId
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import Schedule
+from foliot.ports.queries import HealthDetails, HealthLimits, RunFilter, StorageSize
+
+_FAILURES: Final = (Status.FAILED, Status.TIMEOUT)
+_SEARCHED: Final = 500
+"""Failing jobs are looked for among so many of the newest runs of each status."""
+
+
+class HealthReads:
+    """Reads of one project."""
+
+    def __init__(self, project: str, runs: RunReads, definitions: DefinitionReads) -> None:
+        self._project = project
+        self._runs = runs
+        self._definitions = definitions
+
+    def health(self, limits: HealthLimits) -> Read[HealthDetails]:
+        leaders = yield Leader()
+        queues = yield Query("ready_queues", (limits.rows,))
+        [(late_count,)] = yield Query("count_late_schedules", (limits.late_since, limits.counted))
+        [size] = yield SizeOnDisk()
+        failing = yield from self._failing(limits)
+        shown = failing[: limits.rows]
+        runs = (yield from self._runs.get(shown)).runs
+        return HealthDetails(
+            has_scheduler=any(is_alive for _, _, is_alive in leaders),
+            workers=(yield from self._runs.workers()),
+            depth=(yield from self._runs.depth(limits.counted)),
+            ready_queues=[row[0] for row in queues],
+            late=(yield from self._late(limits)),
+            late_count=min(late_count, limits.counted),
+            failing=[runs[run_id] for run_id in shown if run_id in runs],
+            failing_count=len(failing),
+            size=StorageSize(*size),
+        )
+
+    def _late(self, limits: HealthLimits) -> Read[list[Schedule]]:
+        values = (limits.late_since, limits.rows)
+        late = yield Query("late_schedules", values)
+        behind = yield Query("behind_schedules", values)
+        return (yield from self._definitions.read_schedules([*late, *behind][: limits.rows]))
+
+    def _failing(self, limits: HealthLimits) -> Read[list[RunId]]:
+        """Return the newest failed run of each enabled job that has not succeeded since, newest first."""
+        failed: list[str] = []
+        for status in _FAILURES:
+            failed += [row[0] for row in (yield PageOfRuns(RunFilter(status=status, limit=_SEARCHED)))]
+        rows = (yield Query("failing_runs", (failed, limits.failed_since))) if failed else ()
+        newest: dict[str, str] = {row[0]: row[1] for row in rows}
+        found = (yield Query("get_jobs", (self._project, list(newest)))) if newest else ()
+        jobs, _ = read_rows(partial(job_of, self._project), found)
+        return sorted((RunId(newest[job.id]) for job in jobs if job.spec.enabled), reverse=True)

@@ -1,0 +1,234 @@
+"""The answer to "is all well": what is up, what waits, and the notices that need a person."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from foliot.domain.instant import DAY, SECOND, Instant, to_datetime
+from foliot.domain.run.run import Run
+from foliot.domain.schedule.schedule import Schedule
+from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.ports.clock import Clock
+from foliot.ports.queries import HealthDetails, HealthLimits
+from foliot.ports.storage import Storage
+from foliot.service.queries.documents import moment
+from foliot.service.queries.overview import DepthView
+from foliot.service.queries.worker_view import WorkerView, view_worker
+
+LATE: Final = 30 * SECOND
+"""A schedule is late if it was not decided for so long."""
+FAILING: Final = 7 * DAY
+"""A job is failing if its newest result is a failure, and not older than this."""
+LEAST_FREE: Final = 1 << 30
+"""Bytes. Less free space on the disk of the database is reported."""
+_ROWS: Final = 20
+_COUNTED: Final = 10_000
+
+
+class State(StrEnum):
+    """Of a notice, and of the whole: that of its most severe notice."""
+
+    WELL = "well"
+    ATTENTION = "attention"
+    DOWN = "down"
+
+
+# -- notices: each has a code, its state and values, without text
+
+
+class _Notice(msgspec.Struct, frozen=True, kw_only=True, tag_field="code"):
+    """The tag is the code."""
+
+
+class StorageUnreachable(_Notice, frozen=True, kw_only=True, tag="storage_unreachable"):
+    """The database could not be opened or read. The page then contains nothing else."""
+
+    message: str
+    hint: str
+    state: State = State.DOWN
+
+
+class NoScheduler(_Notice, frozen=True, kw_only=True, tag="no_scheduler"):
+    """No scheduler is alive: schedules do not fire, and delayed runs do not start."""
+
+    state: State = State.DOWN
+
+
+class NoWorker(_Notice, frozen=True, kw_only=True, tag="no_worker"):
+    """No worker is alive: nothing is executed."""
+
+    state: State = State.DOWN
+
+
+class QueuesUnserved(_Notice, frozen=True, kw_only=True, tag="queues_unserved"):
+    """Runs wait in queues that no living worker serves."""
+
+    queues: tuple[str, ...]
+    state: State = State.ATTENTION
+
+
+class SchedulesLate(_Notice, frozen=True, kw_only=True, tag="schedules_late"):
+    """Schedules were not decided in time, though a scheduler may be alive. Counting stops at 10,000."""
+
+    count: int
+    since: datetime | None
+    """The time at which the first of them was due."""
+    schedules: tuple[str, ...]
+    """The first of them."""
+    state: State = State.ATTENTION
+
+
+class JobsFailing(_Notice, frozen=True, kw_only=True, tag="jobs_failing"):
+    """The newest result of these jobs is a failure of the last seven days."""
+
+    count: int
+    jobs: tuple[str, ...]
+    """Those with the newest failures."""
+    state: State = State.ATTENTION
+
+
+class DiskLow(_Notice, frozen=True, kw_only=True, tag="disk_low"):
+    free: int
+    state: State = State.ATTENTION
+
+
+Notice = StorageUnreachable | NoScheduler | NoWorker | QueuesUnserved | SchedulesLate | JobsFailing | DiskLow
+
+# -- the page
+
+
+class LateSchedule(msgspec.Struct, frozen=True, kw_only=True):
+    schedule_id: str
+    since: datetime | None
+    """When it should have been decided, or since when it is behind."""
+    is_behind: bool
+    """It is decided, but has not caught up, or its rule cannot be evaluated."""
+    unreadable: bool
+
+
+class FailingJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job whose newest result is a failure."""
+
+    job_id: str
+    run_id: str
+    status: str
+    reason: str | None
+    finished_at: datetime | None
+
+
+class StorageView(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes on disk."""
+
+    database: int
+    logs: int
+    free: int | None
+    """None: not known, because the database is on a server."""
+
+
+class StatusPage(msgspec.Struct, frozen=True, kw_only=True):
+    at: datetime
+    state: State
+    notices: list[Notice]
+    """The most severe first."""
+    has_scheduler: bool
+    workers: list[WorkerView]
+    depth: DepthView | None
+    late: list[LateSchedule]
+    failing: list[FailingJob]
+    storage: StorageView | None
+
+
+class StatusQuery:
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._queries = storage.queries
+        self._clock = clock
+
+    async def page(self) -> StatusPage:
+        now = self._clock.now()
+        limits = HealthLimits(
+            rows=_ROWS, counted=_COUNTED, late_since=Instant(now - LATE), failed_since=Instant(now - FAILING)
+        )
+        found = await self._queries.health(limits)
+        notices = sorted(notices_of(found), key=lambda notice: _SEVEREST_FIRST.index(notice.state))
+        return StatusPage(
+            at=to_datetime(now),
+            state=notices[0].state if notices else State.WELL,
+            notices=notices,
+            has_scheduler=found.has_scheduler,
+            workers=[view_worker(worker) for worker in found.workers],
+            depth=DepthView(**found.depth._asdict()),
+            late=[_late(schedule) for schedule in found.late],
+            failing=[_failing(run) for run in found.failing],
+            storage=StorageView(**found.size._asdict()),
+        )
+
+
+_SEVEREST_FIRST: Final = (State.DOWN, State.ATTENTION, State.WELL)
+
+
+def unreachable_page(message: str, hint: str, at: datetime) -> StatusPage:
+    """Return the page for a database that could not be read."""
+    return StatusPage(
+        at=at,
+        state=State.DOWN,
+        notices=[StorageUnreachable(message=message, hint=hint)],
+        has_scheduler=False,
+        workers=[],
+        depth=None,
+        late=[],
+        failing=[],
+        storage=None,
+    )
+
+
+def notices_of(found: HealthDetails) -> Iterator[Notice]:
+    if not found.has_scheduler:
+        yield NoScheduler()
+    # A coordinator is a worker of the queue of trees only, and executes no jobs.
+    if not any(worker.is_alive and worker.worker.queues != (TREES_QUEUE,) for worker in found.workers):
+        yield NoWorker()
+    elif unserved := _unserved(found):
+        yield QueuesUnserved(queues=unserved)
+    if found.late_count:
+        since = min((at for at in map(late_since, found.late) if at is not None), default=None)
+        yield SchedulesLate(count=found.late_count, since=moment(since), schedules=_ids(found.late))
+    if found.failing_count:
+        yield JobsFailing(count=found.failing_count, jobs=tuple(run.job_id for run in found.failing))
+    if found.size.free is not None and found.size.free < LEAST_FREE:
+        yield DiskLow(free=found.size.free)
+
+
+def _unserved(found: HealthDetails) -> tuple[str, ...]:
+    return tuple(queue for queue in found.ready_queues if not any(worker.serves(queue) for worker in found.workers))
+
+
+def _ids(schedules: Sequence[Schedule]) -> tuple[str, ...]:
+    return tuple(schedule.id for schedule in schedules)
+
+
+def late_since(schedule: Schedule) -> Instant | None:
+    """Return when a late schedule should have been decided, or since when it is behind."""
+    times = [at for at in (schedule.wake_at, schedule.behind_since) if at is not None]
+    return min(times, default=None)
+
+
+def _late(schedule: Schedule) -> LateSchedule:
+    return LateSchedule(
+        schedule_id=schedule.id,
+        since=moment(late_since(schedule)),
+        is_behind=schedule.behind_since is not None,
+        unreadable=schedule.is_unreadable,
+    )
+
+
+def _failing(run: Run) -> FailingJob:
+    return FailingJob(
+        job_id=run.job_id,
+        run_id=run.id,
+        status=run.status,
+        reason=run.reason,
+        finished_at=moment(run.finished_at),
+    )
