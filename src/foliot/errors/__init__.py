@@ -25,6 +25,9 @@
     ├── OutboundError           a request to another host, for a job, a webhook or a list of items
     │   ├── OutboundBlocked     refused by the outbound policy: nothing was sent
     │   └── OutboundFailed      the host could not be reached, or closed the connection: may work next time
+    ├── InputsError             the items of a fanout
+    │   ├── InputsUnavailable   the source could not be read: may work next time
+    │   └── InputsRefused       its content cannot be used, or exceeds a limit
     ├── ChannelUnavailable      this process is not part of a job, or cannot reach the worker of its job
     ├── ChannelRefused          the worker of the job refused a request, for example because the run has ended
     └── StorageError            the database
@@ -57,6 +60,9 @@ from foliot.errors.input import (
 from foliot.errors.operation import (
     ChannelRefused,
     ChannelUnavailable,
+    InputsError,
+    InputsRefused,
+    InputsUnavailable,
     InUse,
     JobInUse,
     NotFound,
@@ -92,6 +98,9 @@ __all__ = [
     "DriverMissing",
     "FoliotError",
     "InUse",
+    "InputsError",
+    "InputsRefused",
+    "InputsUnavailable",
     "InvalidCron",
     "InvalidDocument",
     "InvalidInput",

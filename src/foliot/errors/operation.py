@@ -112,6 +112,22 @@ class OutboundFailed(OutboundError):
         self.status = status
 
 
+class InputsError(FoliotError):
+    code = "inputs"
+
+
+class InputsUnavailable(InputsError):
+    """The source could not be read: it may work next time."""
+
+    code = "inputs_unavailable"
+
+
+class InputsRefused(InputsError):
+    """The source was read, and its content cannot be used as items."""
+
+    code = "inputs_refused"
+
+
 class ChannelUnavailable(FoliotError):
     code = "channel_unavailable"
 
