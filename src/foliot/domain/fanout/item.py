@@ -22,7 +22,7 @@ BASE64: Final = "item_base64"
 class ItemLimits(NamedTuple):
     """How much a fanout accepts. An input beyond a limit fails the fanout before any child exists."""
 
-    count: int = 1_000_000
+    items: int = 1_000_000
     item_bytes: int = 64 * 1024
     total_bytes: int = 1 << 30
 
