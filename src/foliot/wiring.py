@@ -26,6 +26,7 @@ from foliot.adapters.runners.launcher import LaunchRunner
 from foliot.adapters.runners.process.limits.descriptors import DESCRIPTORS_PER_RUN, WORKER_DESCRIPTORS, raise_limit
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
+from foliot.domain.fanout.kind import FanoutKind
 from foliot.domain.ids import IdSource, JobId, ScheduleId
 from foliot.domain.input.words import text
 from foliot.domain.instant import Instant
@@ -78,7 +79,8 @@ STORAGES: Final[Mapping[str, Adapter]] = {
 BACKUPS: Final[Mapping[str, Adapter]] = {"sqlite": Adapter("foliot.adapters.storage.sqlite.backup:back_up")}
 """Databases that `foliot backup` can copy; a database server has its own tools."""
 
-TREES: Final[Mapping[str, TreeKind]] = {kind.name: kind for kind in (WorkflowKind(),)}
+_KINDS: Final[tuple[TreeKind, ...]] = (WorkflowKind(), FanoutKind())
+TREES: Final[Mapping[str, TreeKind]] = {kind.name: kind for kind in _KINDS}
 """The kinds of jobs whose runs are opened as trees."""
 
 OpenStorage = Callable[..., Awaitable[Storage]]

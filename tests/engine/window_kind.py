@@ -6,7 +6,7 @@ from msgspec import Struct, convert, json
 
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.job.definition import tree_definition_id
+from foliot.domain.job.definition import Definition, tree_definition_id
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, NewRun, Status
@@ -37,6 +37,9 @@ class WindowKind:
 
     def compile(self, definition: Any) -> Any:
         raise NotImplementedError("its trees have no versions")
+
+    def source(self, definition: Definition) -> None:
+        return None
 
     def begin(self, start: Start, loaded: Loaded, now: Instant, ids: IdSource) -> Opening | Wanted:
         job = JobId(start.definition.spec["job"])

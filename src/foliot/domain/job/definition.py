@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from foliot.domain.ids import DefinitionId, JobId, RunId
 from foliot.domain.instant import Millis
-from foliot.domain.job.job import JobSpec, Options, options_in, overlay
+from foliot.domain.job.job import ItemVariables, JobSpec, Options, options_in, overlay
 from foliot.domain.job.kinds import TIMEOUTS
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.payload import UNREADABLE
@@ -37,6 +37,10 @@ class Definition(Struct, frozen=True, kw_only=True):
     written: Mapping[str, Any] = {}
     """Fields with environment variables, as they were written. Logs show these instead of the values."""
     timeout: Millis | None = None
+    variables: Mapping[str, str] = {}
+    """Environment variables of one run, in addition to those of the specification."""
+    item: ItemVariables | None = None
+    """How processes get the payload as the item of a fanout."""
     revision: int | None = None
     """The revision of the job. None: a step."""
     error: str | None = None
@@ -55,7 +59,8 @@ class Definition(Struct, frozen=True, kw_only=True):
             given = _GIVEN.decode(overrides)
             timeout = overlay(Options(timeout=self.timeout), _known_options(given)).timeout
             fields = given.get("spec") or {}
-            return replace(self, spec={**self.spec, **fields}, timeout=timeout)
+            variables = msgspec.convert(given.get("variables") or {}, dict[str, str])
+            return replace(self, spec={**self.spec, **fields}, timeout=timeout, variables=variables)
         except UNREADABLE as cause:
             # The run is not executed without its overrides: they may exist to avoid the job's own settings.
             return replace(self, error=str(RowUnreadable("run", run_id, cause)))
@@ -111,6 +116,7 @@ def definition_of_job(definition_id: DefinitionId, spec: JobSpec, revision: int 
         written=spec.written,
         timeout=default if spec.options.timeout is None else spec.options.timeout,
         revision=revision,
+        item=spec.item,
     )
 
 

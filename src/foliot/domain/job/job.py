@@ -88,8 +88,9 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
             _check_key(self.concurrency_key)
 
 
-NOT_OPTIONS: Final = ("spec", "start")
-"""Overrides of a run that are not options: fields of the job's specification, and the start of an execution."""
+NOT_OPTIONS: Final = ("spec", "start", "variables")
+"""Overrides of a run that are not options: fields of the job's specification, the start of an execution, and
+environment variables."""
 
 
 def options_in(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,6 +106,15 @@ def overlay(options: Options, given: Mapping[str, Any]) -> Options:
         parts = {name: getattr(parsed.retry, name) for name in given["retry"]}
         fields["retry"] = replace(options.retry, **parts)
     return replace(options, **fields)
+
+
+class ItemVariables(Struct, frozen=True, kw_only=True):
+    """How the processes of a fanout's children get their item."""
+
+    name: str
+    """The environment variable that contains the item."""
+    count: int
+    """How many items the fanout has."""
 
 
 class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -131,6 +141,9 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     shown instead of the values."""
     inner_kind: str = ""
     """The kind that executes it, for a job of kind `workflow`, which is another name for a gate."""
+
+    item: ItemVariables | None = None
+    """For children of a fanout: their payload is an item."""
 
     @property
     def runner(self) -> str:

@@ -8,7 +8,7 @@ terminal: such runs are "in flight".
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from foliot.domain.ids import JobId, ScheduleUid
+from foliot.domain.ids import JobId, RunId, ScheduleUid
 
 OVERLAP_PREFIX: Final = "tick:"
 """The prefix of all overlap keys. No key of a limit begins with it."""
@@ -27,6 +27,11 @@ def job_limit(job_id: JobId, capacity: int) -> Limit:
 
 def keyed_limit(key: str, capacity: int) -> Limit:
     return Limit(f"key:{key}", capacity)
+
+
+def shared_limit(run_id: RunId, capacity: int) -> Limit:
+    """Return the limit that all children of one run share."""
+    return Limit(f"children:{run_id}", capacity)
 
 
 def overlap_key(uid: ScheduleUid) -> str:

@@ -151,6 +151,8 @@ class NewRun(Struct, frozen=True, gc=False):
     """The definition to execute, if it is not the current one of the job."""
     exempt: tuple[str, ...] = ()
     """Limits that an ancestor holds. A child that needed them would wait forever."""
+    shares: tuple[Limit, ...] = ()
+    """Limits that it shares with other children of its parent, beside those of its options."""
     is_gated: bool = False
     """The run may start only after its job's gate has decided."""
     scheduled_for: Instant | None = None
@@ -160,6 +162,8 @@ class NewRun(Struct, frozen=True, gc=False):
     def limits(self) -> tuple[Limit, ...]:
         """The limits that the run needs a slot of, keys ascending."""
         needed = self.options.limits(self.job_id)
+        if self.shares:
+            needed = tuple(sorted((*needed, *self.shares)))
         return tuple(limit for limit in needed if limit.key not in self.exempt) if self.exempt else needed
 
 

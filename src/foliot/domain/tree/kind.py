@@ -5,12 +5,13 @@ of all trees of a round into one read and calls the decision again. So the numbe
 tree that needs most, normally one, and does not depend on the number of trees.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foliot.domain.fanout.source import ItemSource
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import Instant, later
 from foliot.domain.job.definition import Definition
@@ -51,6 +52,17 @@ class Wanted(Struct, frozen=True, kw_only=True):
     definition: DefinitionKey | None = None
     parent: RunId | None = None
     """The tree that this one is a child of."""
+    items: tuple[int, int] | None = None
+    """The items to read: the first one, and how many."""
+    children: frozenset[str] = frozenset()
+    """The children whose runs to find, by their keys."""
+
+
+class ChildRun(NamedTuple):
+    """The run of a child that has not ended."""
+
+    run_id: RunId
+    has_started: bool
 
 
 class Loaded(Struct, frozen=True, kw_only=True):
@@ -69,6 +81,9 @@ class Loaded(Struct, frozen=True, kw_only=True):
     body: bytes | None = None
     definitions: Mapping[DefinitionKey, Any] = {}
     parent: Ancestry | None = None
+    items: Sequence[bytes] = ()
+    """The requested items, in order, as documents."""
+    children: Mapping[str, ChildRun] = {}
     error: RowUnreadable | None = None
     """A requested row could not be read."""
 
@@ -87,6 +102,8 @@ class Loaded(Struct, frozen=True, kw_only=True):
             body=self.body if more.body is None else more.body,
             definitions={**self.definitions, **more.definitions},
             parent=self.parent if more.parent is None else more.parent,
+            items=more.items or self.items,
+            children={**self.children, **more.children},
             error=self.error or more.error,
         )
 
@@ -100,6 +117,8 @@ class Start(NamedTuple):
     claim: Claim
     definition: Definition
     ancestry: Ancestry | None = None
+    items: int = 0
+    """How many items are stored for it."""
 
     def tree(self, *, version: int, open: int, **fields: Any) -> Tree:  # noqa: A002  (the name of the column)
         """Return the tree of this run."""
@@ -143,6 +162,10 @@ class TreeKind(Protocol):
     def compile(self, definition: Any) -> Any:
         """Return a stored definition in the form that decisions use. Called once for each version, and not for trees of
         version 0."""
+        ...
+
+    def source(self, definition: Definition) -> ItemSource | None:
+        """Return where its items come from, which are stored before it begins. None: it has no items."""
         ...
 
     def begin(self, start: Start, loaded: Loaded, now: Instant, ids: IdSource) -> Opening | Wanted:

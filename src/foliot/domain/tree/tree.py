@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.run import Status
 from foliot.errors import RowUnreadable
 
@@ -73,6 +73,8 @@ class Note(NamedTuple):
     child_key: str | None = None
     status: Status | None = None
     exit_code: int | None = None
+    duration: Millis | None = None
+    """How long the child ran, in its last attempt."""
 
 
 class Notes(NamedTuple):

@@ -6,6 +6,7 @@ import msgspec
 
 from foliot.domain.ids import IdSource, JobId
 from foliot.domain.instant import Instant
+from foliot.domain.job.definition import Definition
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.payload import decode_payload
 from foliot.domain.tree.kind import Loaded, Start, Wanted
@@ -33,6 +34,9 @@ class WorkflowKind:
 
     def compile(self, definition: WorkflowSpec) -> Plan:
         return Plan.of(definition)
+
+    def source(self, definition: Definition) -> None:
+        return None
 
     def begin(self, start: Start, loaded: Loaded, now: Instant, ids: IdSource) -> Opening | Wanted:
         try:

@@ -12,6 +12,7 @@ from enum import Enum, auto
 
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.definition import Definition
+from foliot.domain.run.child_variables import child_variables
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
 from foliot.domain.run.payload import UNREADABLE, decode_payload
@@ -156,7 +157,7 @@ class RunningAttempt:
             number=claim.attempt,
             payload=decode_payload(claim.payload),
             spec=definition.spec,
-            environment=_NO_VARIABLES if claim.parent_id is None else _step_variables(claim),
+            environment=_NO_VARIABLES if claim.parent_id is None else child_variables(claim, definition),
             log=self.log,
             tick=claim.tick,
             execution=claim.parent_id,
@@ -165,10 +166,6 @@ class RunningAttempt:
             report=self._progress.report,
             channel=self._grant_channel,
         )
-
-
-def _step_variables(claim: Claim) -> Mapping[str, str]:
-    return {"FOLIOT_EXECUTION_ID": claim.parent_id or "", "FOLIOT_STEP": claim.child_key or ""}
 
 
 def describe_exception(error: BaseException) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct, ValidationError, convert
 
+from foliot.domain.fanout.spec import FANOUT, OWN_FIELDS, FanoutFields, inner_spec
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.kinds.agent import AgentSpec
 from foliot.domain.job.kinds.http import HttpSpec
@@ -33,6 +34,8 @@ TIMEOUTS: Final[Mapping[str, Millis]] = {"http": Millis(30 * SECOND)}
 def check_spec(kind: str, spec: Mapping[str, Any]) -> None:
     """Raise InvalidJob if the runner of the kind could not execute the specification. Kinds that are not listed in
     `KINDS` are not checked."""
+    if kind == FANOUT:
+        _check_fanout(spec)
     if kind not in KINDS:
         return
     known = read_spec(KINDS[kind], spec)
@@ -41,6 +44,15 @@ def check_spec(kind: str, spec: Mapping[str, Any]) -> None:
             if name != "stdin" and _has_nul(spec[name]):
                 hint = "Remove it: a process cannot receive text with NUL characters."
                 raise InvalidJob(f"{name} contains a NUL character", hint=hint, field=name)
+
+
+def _check_fanout(spec: Mapping[str, Any]) -> None:
+    """Check the fields of the fanout, those of its children and those of its reducer."""
+    own = read_spec(FanoutFields, {name: value for name, value in spec.items() if name in OWN_FIELDS})
+    if own.job is None:
+        check_spec(own.inner_kind, inner_spec(spec))
+    if own.reducer is not None:
+        check_spec(own.reducer.kind, own.reducer.spec)
 
 
 def _has_nul(value: Any) -> bool:
@@ -65,4 +77,4 @@ def read_spec(kind: type[Spec], spec: Mapping[str, Any]) -> Spec:
 
 
 def name_of(kind: type[Struct]) -> str:
-    return next(name for name, known in KINDS.items() if known is kind)
+    return next((name for name, known in KINDS.items() if known is kind), FANOUT)
