@@ -24,6 +24,7 @@ from foliot.domain.workflow.conditions import Condition, Result
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.engine.coordinator.inputs import Inputs
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
 from foliot.engine.coordinator.starter import Starter
@@ -99,7 +100,7 @@ async def _open(storage: Storage, names: list[str]) -> RunId:
     worker = a_worker(queues=[TREES_QUEUE])
     await storage.work.register(worker, HOUR)
     [claim], definitions = await storage.work.claim(worker.id, worker.queues, 1)
-    starter = Starter(storage.trees, _ids, _KINDS, TreeReader(storage.trees))
+    starter = Starter(storage.trees, _ids, _KINDS, TreeReader(storage.trees), Inputs(storage.items, {}, storage.clock))
     assert await starter.open(claim, definitions[claim.definition_id]) is None
     return claim.run_id
 

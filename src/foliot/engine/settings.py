@@ -16,6 +16,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.listeners import Subscription
 from foliot.ports.processes import Processes
 from foliot.ports.queue import Queue
+from foliot.ports.resolver import Resolver
 from foliot.ports.runner import Runner, Sweep
 from foliot.ports.storage import Storage
 from foliot.ports.upkeep import Retention
@@ -74,6 +75,8 @@ class Parts:
     """The kinds of trees that it opens and settles, by the kind of job."""
     tree_queue: Queue
     """Announces runs to open as trees."""
+    resolvers: Mapping[str, Resolver] = field(default_factory=dict)
+    """Read the inputs of fanouts, by scheme."""
     subscriptions: Sequence[Subscription] = ()
     """The listeners that get events in this process."""
     sweep: Sweep | None = None

@@ -28,6 +28,7 @@
     ├── InputsError             the items of a fanout
     │   ├── InputsUnavailable   the source could not be read: may work next time
     │   └── InputsRefused       its content cannot be used, or exceeds a limit
+    ├── StaleClaim              a claimed run was given to another process, or has ended
     ├── ChannelUnavailable      this process is not part of a job, or cannot reach the worker of its job
     ├── ChannelRefused          the worker of the job refused a request, for example because the run has ended
     └── StorageError            the database
@@ -75,6 +76,7 @@ from foliot.errors.operation import (
     OutputUnavailable,
     OutputUnfinished,
     OwnedElsewhere,
+    StaleClaim,
     WaitTimeout,
     WrongLoop,
 )
@@ -126,6 +128,7 @@ __all__ = [
     "SchemaTooNew",
     "SchemaTooOld",
     "Severity",
+    "StaleClaim",
     "StorageCorrupt",
     "StorageError",
     "StorageGone",

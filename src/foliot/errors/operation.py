@@ -128,6 +128,15 @@ class InputsRefused(InputsError):
     code = "inputs_refused"
 
 
+class StaleClaim(FoliotError):
+    """A write about a claimed run that another process has claimed since, or that has ended."""
+
+    code = "stale_claim"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"the claim of run {run_id} is no longer current")
+
+
 class ChannelUnavailable(FoliotError):
     code = "channel_unavailable"
 

@@ -13,6 +13,7 @@ from typing import Protocol
 from foliot.ports.admission import Admission
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
+from foliot.ports.items import ItemStore
 from foliot.ports.ledger import Ledger
 from foliot.ports.listeners import Listeners
 from foliot.ports.orders import Orders
@@ -34,6 +35,9 @@ class Storage(Protocol):
 
     @property
     def trees(self) -> TreeStore: ...
+
+    @property
+    def items(self) -> ItemStore: ...
 
     @property
     def admission(self) -> Admission: ...

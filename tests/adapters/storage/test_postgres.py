@@ -176,6 +176,10 @@ class TestLimits(contracts.LimitContract):
     pass
 
 
+class TestItems(contracts.ItemContract):
+    pass
+
+
 class TestListeners(contracts.ListenerContract):
     pass
 

@@ -143,6 +143,10 @@ class TestLeases(suites.LeaseContract):
     pass
 
 
+class TestItems(suites.ItemContract):
+    pass
+
+
 class TestListeners(suites.ListenerContract):
     pass
 

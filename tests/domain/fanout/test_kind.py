@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foliot.domain.fanout.item import encode_value
+from foliot.domain.fanout.item import encode_value, item_key
 from foliot.domain.fanout.kind import FanoutKind
 from foliot.domain.ids import DefinitionId, IdSource, JobId, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
@@ -124,7 +124,7 @@ def test_a_fanout_ends_as_a_brute_force_model_says(
         expected = expected if reduced is Status.SUCCESS else Status.FAILED
     assert world.ended is not None
     assert world.ended.status is expected
-    assert [key for key in world.started if key != "reducer"] == [str(index) for index in range(items)]
+    assert [key for key in world.started if key != "reducer"] == [item_key(index) for index in range(items)]
     assert world.started.count("reducer") == is_due
     assert world.summary["succeeded"] == succeeded
     assert sum(world.summary[name] for name in ("succeeded", "failed", "timed_out", "cancelled")) == items
@@ -163,7 +163,7 @@ def test_a_million_items_become_rows_in_a_bounded_window() -> None:
 @pytest.mark.proves("R0-55", "R0-57")
 def test_a_cancelled_fanout_starts_nothing_more_and_does_not_reduce() -> None:
     world = World(1_000, reducer={"spec": {"command": "true"}, "run_on": "always"})
-    world.end({"0": Status.SUCCESS, "1": Status.FAILED})
+    world.end({item_key(0): Status.SUCCESS, item_key(1): Status.FAILED})
     before = list(world.started)
 
     world.settle([Note(world.tree.run_id)], cancel_at=world.now)
@@ -192,7 +192,7 @@ def test_a_reducer_has_the_rest_of_the_fanouts_time() -> None:
     world = World(1, timeout=Millis(60 * SECOND), reducer={"spec": {"command": "true"}})
     world.now = Instant(world.now + 20 * SECOND)
 
-    world.end({"0": Status.SUCCESS})
+    world.end({item_key(0): Status.SUCCESS})
 
     given = msgspec.json.decode(world.open["reducer"].overrides or b"")
     assert given["timeout"] == 40 * SECOND
@@ -201,7 +201,7 @@ def test_a_reducer_has_the_rest_of_the_fanouts_time() -> None:
 
 def test_a_running_reducer_past_the_deadline_is_ended_by_its_own_timeout() -> None:
     world = World(1, timeout=Millis(60 * SECOND), reducer={"spec": {"command": "true"}})
-    world.end({"0": Status.SUCCESS})
+    world.end({item_key(0): Status.SUCCESS})
     world.now = Instant(world.now + 61 * SECOND)
 
     world.settle([])
@@ -214,7 +214,7 @@ def test_a_running_reducer_past_the_deadline_is_ended_by_its_own_timeout() -> No
 
 def test_a_failed_reducer_fails_the_fanout() -> None:
     world = World(1, reducer={"spec": {"command": "false"}})
-    world.end({"0": Status.SUCCESS})
+    world.end({item_key(0): Status.SUCCESS})
 
     world.end({"reducer": Status.FAILED})
 

@@ -21,6 +21,7 @@ from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.run.run import Run, Status
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.engine.coordinator.inputs import Inputs
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import NOTES, Settler
 from foliot.engine.coordinator.starter import Starter
@@ -120,7 +121,9 @@ async def open_tree(stage: Stage) -> None:
     trees, worker = stage.storage.trees, a_worker()
     await stage.storage.work.register(worker, HOUR)
     [claim], definitions = await stage.storage.work.claim(worker.id, [TREES_QUEUE], 1)
-    starter = Starter(trees, stage.services.ids, KINDS, TreeReader(trees))
+    starter = Starter(
+        trees, stage.services.ids, KINDS, TreeReader(trees), Inputs(stage.storage.items, {}, stage.storage.clock)
+    )
     assert await starter.open(claim, definitions[claim.definition_id]) is None
 
 

@@ -19,6 +19,11 @@ from foliot.errors import InvalidInput
 BASE64: Final = "item_base64"
 
 
+def item_key(index: int) -> str:
+    """Return the key of a child in its fanout. Keys sort like their indices."""
+    return f"{index:07}"
+
+
 class ItemLimits(NamedTuple):
     """How much a fanout accepts. An input beyond a limit fails the fanout before any child exists."""
 

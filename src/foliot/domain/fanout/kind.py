@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
+from foliot.domain.fanout.item import item_key
 from foliot.domain.fanout.progress import Progress, ReducerState, is_reducer_due, status_of
 from foliot.domain.fanout.source import ItemSource, source_of
 from foliot.domain.fanout.spec import FANOUT, OWN_FIELDS, FanoutFields, inner_spec
@@ -177,7 +178,7 @@ def _child(tree: Tree, body: FanoutBody, index: int, document: bytes, run_id: Ru
         trigger=ITEM_TRIGGER,
         parent_id=tree.run_id,
         root_id=tree.root_id,
-        child_key=str(index),
+        child_key=item_key(index),
         definition_id=tree_definition_id(tree.run_id, body.child),
         exempt=tree.held,
         shares=_shares(tree, body),
@@ -240,7 +241,7 @@ def _end_early(
 ) -> Settlement | Wanted:
     """Cancel what is open, once. Items that have not started never start."""
     body: FanoutBody = tree.body
-    keys = [str(index) for index in progress.open_items()]
+    keys = [item_key(index) for index in progress.open_items()]
     keys += [REDUCER_KEY] if progress.reducer is ReducerState.RUNNING else []
     cancels: Sequence[RunId] = ()
     if not tree.is_ending:

@@ -15,4 +15,4 @@ def child_variables(claim: Claim, definition: Definition) -> Mapping[str, str]:
     if item is None:
         return {"FOLIOT_EXECUTION_ID": parent, "FOLIOT_STEP": key, **parents}
     value = item_bytes(claim.payload or b"null").decode(errors="surrogateescape")
-    return {item.name: value, "FOLIOT_ITEM_INDEX": key, "FOLIOT_ITEM_COUNT": str(item.count), **parents}
+    return {item.name: value, "FOLIOT_ITEM_INDEX": str(int(key)), "FOLIOT_ITEM_COUNT": str(item.count), **parents}

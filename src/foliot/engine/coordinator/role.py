@@ -5,6 +5,7 @@ from typing import Final
 
 from foliot.domain.run.outcome import Outcome
 from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.engine.coordinator.inputs import Inputs
 from foliot.engine.coordinator.pruner import ExecutionPruner
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
@@ -26,7 +27,8 @@ class CoordinatorRole:
         store = parts.storage.trees
         reader = TreeReader(store)
         pruner = ExecutionPruner(parts.storage.upkeep, settings.retention)
-        self._starter = Starter(store, parts.ids, parts.trees, reader, pruner)
+        inputs = Inputs(parts.storage.items, parts.resolvers, parts.clock)
+        self._starter = Starter(store, parts.ids, parts.trees, reader, inputs, pruner)
         self.opening = WorkerRole(
             parts.storage.work,
             parts.tree_queue,

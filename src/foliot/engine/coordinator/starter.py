@@ -10,9 +10,10 @@ from foliot.domain.run.outcome import Failure, Interrupted, Outcome, Reason
 from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, Start, TreeKind, Wanted
 from foliot.domain.tree.settlement import Opening
 from foliot.domain.tree.tree import MAX_DEPTH
+from foliot.engine.coordinator.inputs import Inputs
 from foliot.engine.coordinator.pruner import ExecutionPruner
 from foliot.engine.coordinator.reader import PendingDecision, TreeReader
-from foliot.errors import FoliotError, InvalidRun, StorageUnavailable, suggest
+from foliot.errors import FoliotError, InvalidRun, StaleClaim, StorageUnavailable, suggest
 from foliot.ports.trees import TreeStore
 
 log = logging.getLogger(__name__)
@@ -27,12 +28,14 @@ class Starter:
         ids: IdSource,
         kinds: Mapping[str, TreeKind],
         reader: TreeReader,
+        inputs: Inputs,
         pruner: ExecutionPruner | None = None,
     ) -> None:
         self._store = store
         self._ids = ids
         self._kinds = kinds
         self._reader = reader
+        self._inputs = inputs
         self._pruner = pruner
 
     async def open(self, claim: Claim, definition: Definition) -> Outcome | None:
@@ -53,7 +56,10 @@ class Starter:
             hint = suggest(definition.kind, self._kinds, otherwise=f"This one opens: {', '.join(sorted(self._kinds))}.")
             error = f'this coordinator opens no jobs of kind "{definition.kind}". {hint}'
             return Failure(error, Reason.HANDLER_MISSING, retryable=False)
-        opening = await self._decide(claim, definition, kind)
+        items = await self._prepare(claim, definition, kind)
+        if not isinstance(items, int):
+            return items
+        opening = await self._decide(claim, definition, kind, items)
         if isinstance(opening, Failure):
             return opening
         if await self._store.open([opening]):
@@ -66,11 +72,23 @@ class Starter:
             await self._pruner.executions_ended({claim.job_id})
         return None
 
-    async def _decide(self, claim: Claim, definition: Definition, kind: TreeKind) -> Opening | Failure:
+    async def _prepare(self, claim: Claim, definition: Definition, kind: TreeKind) -> int | Outcome:
+        """Store the items of the tree, if it has any, and return their number; or the outcome if there are none."""
+        try:
+            source = kind.source(definition)
+            return 0 if source is None else await self._inputs.prepare(claim, source)
+        except StaleClaim:
+            return Interrupted()  # discarded, because the claim is stale
+        except StorageUnavailable:
+            raise
+        except FoliotError as error:
+            return Failure(str(error), Reason.INPUTS, retryable=False)
+
+    async def _decide(self, claim: Claim, definition: Definition, kind: TreeKind, items: int) -> Opening | Failure:
         def begin(loaded: Loaded) -> Opening | Wanted:
             if claim.parent_id is not None and loaded.parent is None:
                 return Wanted(run_id=claim.run_id, parent=claim.parent_id)
-            start = Start(claim, definition, loaded.parent)
+            start = Start(claim, definition, loaded.parent, items)
             _check_depth(start)
             return kind.begin(start, loaded, claim.started_at, self._ids)
 

@@ -15,6 +15,7 @@ from foliot.adapters.storage.postgres.database.schema import check_encoding, che
 from foliot.adapters.storage.postgres.database.server_clock import ServerClock
 from foliot.adapters.storage.postgres.database.transaction import SETTINGS, Database, Faults
 from foliot.adapters.storage.postgres.definitions import PostgresDefinitions
+from foliot.adapters.storage.postgres.items import PostgresItems
 from foliot.adapters.storage.postgres.ledger import PostgresLedger
 from foliot.adapters.storage.postgres.listeners import PostgresListeners
 from foliot.adapters.storage.postgres.orders import PostgresOrders
@@ -68,6 +69,7 @@ class PostgresStorage:
         self.ledger = PostgresLedger(database, admitter, project)
         self.work = PostgresWork(database, vital, admitter, definitions, bell)
         self.trees = PostgresTrees(database, admitter, definitions, project)
+        self.items = PostgresItems(database)
         self.admission = PostgresAdmission(database, admitter, definitions, project)
         self.orders = PostgresOrders(database, admitter, project)
         self.definitions = PostgresDefinitions(database, admitter, project)

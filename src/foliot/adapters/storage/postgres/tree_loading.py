@@ -11,13 +11,14 @@ from foliot.adapters.storage.postgres.admission import NEWEST_RUNS
 from foliot.adapters.storage.postgres.database.transaction import Database
 from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.shared.documents import decode_names, read_column, read_overrides
+from foliot.adapters.storage.shared.item_rows import items_in
 from foliot.adapters.storage.shared.rows import Row, job_of
 from foliot.adapters.storage.shared.tree_rows import state_of, step_output_of, version_of
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import Job
 from foliot.domain.run.limits import job_limit
-from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
+from foliot.domain.tree.kind import Ancestry, ChildRun, Loaded, Wanted
 from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
@@ -44,6 +45,8 @@ class _Found(NamedTuple):
     bodies: Mapping[RunId, bytes]
     definitions: Mapping[tuple[str, int], WorkflowSpec | RowUnreadable]
     parents: Mapping[RunId, Ancestry | RowUnreadable]
+    items: Mapping[RunId, Sequence[Row]]
+    children: Mapping[RunId, Mapping[str, ChildRun]]
 
 
 async def load_wanted(
@@ -60,6 +63,8 @@ async def load_wanted(
         await reader.bodies([wanted.run_id for wanted in wants if wanted.body]),
         await reader.definitions({wanted.definition[:2] for wanted in wants if wanted.definition is not None}),
         await reader.parents({wanted.parent for wanted in wants if wanted.parent is not None}),
+        await reader.items(wants),
+        await reader.children(wants),
     )
     return {wanted.run_id: _loaded(wanted, found) for wanted in wants}
 
@@ -118,6 +123,22 @@ class _Reader:
         rows = await self._rows("ancestry", sorted(run_ids)) if run_ids else []
         return _read(rows, _FIRST, _ancestry_of)
 
+    async def items(self, wants: Sequence[Wanted]) -> dict[RunId, list[Row]]:
+        asked = [(one.run_id, one.items[0], sum(one.items)) for one in wants if one.items is not None]
+        rows = await self._rows("items_between", *columns(asked)) if asked else []
+        found: dict[RunId, list[Row]] = {}
+        for run_id, *row in rows:
+            found.setdefault(run_id, []).append(row)
+        return found
+
+    async def children(self, wants: Sequence[Wanted]) -> dict[RunId, dict[str, ChildRun]]:
+        asked = [(wanted.run_id, key) for wanted in wants for key in wanted.children]
+        rows = await self._rows("open_children", *columns(asked)) if asked else []
+        found: dict[RunId, dict[str, ChildRun]] = {}
+        for parent_id, key, run_id, has_started in rows:
+            found.setdefault(parent_id, {})[key] = ChildRun(run_id, has_started)
+        return found
+
 
 def _loaded(wanted: Wanted, found: _Found) -> Loaded:
     states = found.states.get(_steps_of(wanted), {})
@@ -137,6 +158,10 @@ def _loaded(wanted: Wanted, found: _Found) -> Loaded:
             body=_existing(found.bodies, wanted.run_id) if wanted.body else None,
             definitions={} if key is None else {key: _known(found.definitions.get(key[:2]))},
             parent=None if wanted.parent is None else _existing(found.parents, wanted.parent),
+            items=()
+            if wanted.items is None
+            else items_in(wanted.run_id, found.items.get(wanted.run_id, ()), *wanted.items),
+            children=found.children.get(wanted.run_id, {}),
         )
     except RowUnreadable as error:
         return Loaded(error=error)

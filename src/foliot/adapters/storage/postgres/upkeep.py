@@ -30,7 +30,18 @@ from foliot.ports.upkeep import Pruned, Retention
 
 _SCHEDULES_PER_PIECE: Final = 2_000
 _JOBS_PER_PIECE: Final = 200
-_RUN_TABLES: Final = ("outputs", "attempts", "logs", "trees", "bodies", "steps", "notes", "endings", "decisions")
+_RUN_TABLES: Final = (
+    "outputs",
+    "attempts",
+    "logs",
+    "trees",
+    "bodies",
+    "steps",
+    "items",
+    "notes",
+    "endings",
+    "decisions",
+)
 _QUERIES: Final = {
     Scan.OLD_RUNS: "old_runs",
     Scan.SURPLUS_RUNS: "surplus_runs",

@@ -264,9 +264,9 @@ def state_row(state: StepState) -> Row:
 
 
 def note_of(row: Row) -> Note:
-    """Decode run_id, child_key, status, exit_code. Without a key the note is about the tree itself."""
-    run_id, child_key, status, exit_code = row
-    return Note(run_id) if child_key is None else Note(run_id, child_key, _ended(status), exit_code)
+    """Decode run_id, child_key, status, exit_code, duration. Without a key the note is about the tree itself."""
+    run_id, child_key, status, exit_code, duration = row
+    return Note(run_id) if child_key is None else Note(run_id, child_key, _ended(status), exit_code, duration)
 
 
 def _ended(status: object) -> Status:

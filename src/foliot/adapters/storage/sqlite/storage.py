@@ -17,6 +17,7 @@ from foliot.adapters.storage.sqlite.database.reader import Reader
 from foliot.adapters.storage.sqlite.database.schema import LOGS, MAIN, open_file
 from foliot.adapters.storage.sqlite.database.writer import InlineWriter, ThreadWriter, Writer
 from foliot.adapters.storage.sqlite.definitions import SqliteDefinitions
+from foliot.adapters.storage.sqlite.items import SqliteItems
 from foliot.adapters.storage.sqlite.ledger import SqliteLedger
 from foliot.adapters.storage.sqlite.listeners import SqliteListeners
 from foliot.adapters.storage.sqlite.orders import SqliteOrders
@@ -52,6 +53,7 @@ class SqliteStorage:
         self.ledger = SqliteLedger(context)
         self.work = SqliteWork(context, bell.signal)
         self.trees = SqliteTrees(context, self.work.finishes)
+        self.items = SqliteItems(context)
         self.admission = SqliteAdmission(context)
         self.orders = SqliteOrders(context)
         self.definitions = SqliteDefinitions(context)

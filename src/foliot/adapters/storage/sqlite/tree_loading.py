@@ -13,6 +13,7 @@ from foliot.adapters.storage.shared.documents import (
     read_column,
     read_overrides,
 )
+from foliot.adapters.storage.shared.item_rows import items_in
 from foliot.adapters.storage.shared.tree_rows import (
     decode_workflow_spec,
     note_of,
@@ -28,7 +29,7 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.limits import job_limit
-from foliot.domain.tree.kind import NOTHING_LOADED, Ancestry, Loaded, Wanted
+from foliot.domain.tree.kind import NOTHING_LOADED, Ancestry, ChildRun, Loaded, Wanted
 from foliot.domain.tree.tree import DefinitionKey, Notes, Tree
 from foliot.domain.workflow.execution import StepRecord
 from foliot.domain.workflow.progress import StepState
@@ -99,6 +100,15 @@ def _read(session: Session, project: str, wanted: Wanted, now: Instant) -> Loade
     if wanted.body:
         row = session.row(SQL["definitions_of_trees"], (encode_names([wanted.run_id]),))
         loaded = replace(loaded, body=_existing(row, wanted.run_id)[1])
+    if wanted.items is not None:
+        first, count = wanted.items
+        rows = session.rows(SQL["items_between"], (wanted.run_id, first, first + count))
+        loaded = replace(loaded, items=items_in(wanted.run_id, rows, first, count))
+    if wanted.children:
+        rows = session.rows(SQL["open_children"], (wanted.run_id, encode_names(wanted.children)))
+        loaded = replace(
+            loaded, children={key: ChildRun(run_id, bool(has_started)) for key, run_id, has_started in rows}
+        )
     if wanted.parent is not None:
         loaded = replace(loaded, parent=_ancestry(session, wanted.parent))
     return loaded

@@ -30,6 +30,7 @@ from foliot.testing.conformance.storage.finish import FinishContract
 from foliot.testing.conformance.storage.firings import FiringContract
 from foliot.testing.conformance.storage.gates import GateContract
 from foliot.testing.conformance.storage.health import HealthContract
+from foliot.testing.conformance.storage.items import ItemContract
 from foliot.testing.conformance.storage.job_use import JobUseContract
 from foliot.testing.conformance.storage.jobs import JobContract
 from foliot.testing.conformance.storage.ledger import LedgerContract
@@ -79,6 +80,7 @@ __all__ = [
     "FiringContract",
     "GateContract",
     "HealthContract",
+    "ItemContract",
     "JobContract",
     "JobUseContract",
     "LeaderContract",

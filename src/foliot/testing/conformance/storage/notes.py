@@ -3,7 +3,7 @@
 import pytest
 
 from foliot.domain.ids import JobId
-from foliot.domain.instant import MINUTE
+from foliot.domain.instant import MINUTE, Millis
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.tree import Note
@@ -40,12 +40,13 @@ class NoteContract(Contract):
     async def test_the_finish_of_a_child_is_noted_with_status_and_exit_code(self, scene: Scene) -> None:
         execution = await opened(scene)
         claim = await claim_child(scene, execution)
+        scene.clock.advance(7)
 
         await scene.finish(succeeded(claim, b'{"rows":3}'))
 
         [one] = await unsettled(scene)
         assert one.tree == execution
-        assert list(one.notes.items) == [Note(claim.run_id, "extract", Status.SUCCESS, 0)]
+        assert list(one.notes.items) == [Note(claim.run_id, "extract", Status.SUCCESS, 0, Millis(7))]
         assert not one.notes.has_more
 
     async def test_successes_and_failures_of_children_are_noted(self, scene: Scene) -> None:

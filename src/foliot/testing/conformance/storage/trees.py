@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.instant import MINUTE
+from foliot.domain.instant import MINUTE, Millis
 from foliot.domain.run.run import NewRun, Status
 from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
 from foliot.domain.tree.tree import Note, Tree
@@ -71,7 +71,7 @@ class TreeContract(Contract):
             [one] = (await scene.storage.trees.unsettled(10, notes_per_tree=limit, at=scene.now)).trees
             return one.notes.items, one.notes.has_more
 
-        all_notes = [Note(runs[name].id, name, Status.SUCCESS, 0) for name in names]
+        all_notes = [Note(runs[name].id, name, Status.SUCCESS, 0, Millis(0)) for name in names]
         assert await notes(2) == (all_notes[:2], True)
         assert await notes(5) == (all_notes, False)
 

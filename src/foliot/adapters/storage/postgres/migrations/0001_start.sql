@@ -153,7 +153,7 @@ CREATE TABLE foliot.runs (
     tick_key      text,
     parent_id     text COLLATE "C",
     root_id       text COLLATE "C",
-    child_key     text,
+    child_key     text COLLATE "C",
     definition_id text,
     -- One condition for all columns: the server checks conditions with every statement that changes a run.
     CONSTRAINT runs_whole CHECK (CASE status
@@ -169,8 +169,8 @@ CREATE TABLE foliot.runs (
 CREATE INDEX runs_job ON foliot.runs (project, job_id, id);
 CREATE INDEX runs_schedule ON foliot.runs (schedule_uid, id) WHERE schedule_uid IS NOT NULL;
 CREATE INDEX runs_by_root ON foliot.runs (root_id, id) WHERE root_id IS NOT NULL;
--- For trees inside others: the children of a root are found by the previous index.
-CREATE INDEX runs_by_parent ON foliot.runs (parent_id, id) WHERE parent_id <> root_id;
+CREATE INDEX runs_by_child ON foliot.runs (parent_id, child_key) WHERE parent_id IS NOT NULL;
+CREATE INDEX runs_child_trouble ON foliot.runs (parent_id, child_key) WHERE parent_id IS NOT NULL AND trouble IS NOT NULL;
 -- Runs that ended without success, by how they ended. `trouble` repeats the status, because no index may contain the
 -- status itself (see above): a success leaves `trouble` NULL.
 CREATE INDEX runs_trouble ON foliot.runs (project, trouble, id) WHERE trouble IS NOT NULL;
@@ -346,6 +346,16 @@ CREATE INDEX trees_deadline ON foliot.trees (deadline)
 CREATE TABLE foliot.tree_bodies (
     run_id text COLLATE "C" PRIMARY KEY,
     body   text NOT NULL
+);
+
+-- The items of a fanout, many in one row: the body is a JSON array with `count` items, the first with the index `first`.
+CREATE TABLE foliot.items (
+    run_id  text COLLATE "C" NOT NULL,
+    first   integer NOT NULL CHECK (first >= 0),
+    count   integer NOT NULL CHECK (count >= 0),
+    is_last boolean NOT NULL,
+    body    text NOT NULL,
+    PRIMARY KEY (run_id, first)
 );
 
 -- nth: the order in the workflow. run_id is the run of the tree, step_run_id the run of the step.

@@ -70,10 +70,10 @@ ORDER BY known.run_id;
 
 -- name: notes_of_trees
 -- At most $2 of each tree, oldest first. A note about the tree itself has no key.
-SELECT asked.run_id AS parent_id, note.run_id, note.child_key, note.status, note.exit_code
+SELECT asked.run_id AS parent_id, note.run_id, note.child_key, note.status, note.exit_code, note.duration
 FROM unnest((SELECT $1::text[])) AS asked (run_id), LATERAL (
     SELECT notes.run_id, CASE WHEN notes.run_id <> notes.parent_id THEN run.child_key END AS child_key, run.status,
-           run.exit_code
+           run.exit_code, run.finished_at - run.started_at AS duration
     FROM foliot.notes JOIN foliot.runs run ON run.id = notes.run_id
     WHERE notes.parent_id = asked.run_id ORDER BY notes.parent_id, notes.run_id LIMIT $2) AS note
 ORDER BY asked.run_id, note.run_id;
@@ -121,6 +121,13 @@ SELECT run_id, body FROM foliot.tree_bodies WHERE run_id = ANY ((SELECT $1::text
 
 -- name: ancestry
 SELECT run_id, root_id, depth, held FROM foliot.trees WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: open_children
+SELECT run.parent_id, run.child_key, run.id,
+       EXISTS (SELECT 1 FROM foliot.leases WHERE leases.run_id = run.id)
+       OR EXISTS (SELECT 1 FROM foliot.trees WHERE trees.run_id = run.id AND trees.ended_at IS NULL)
+FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS asked (parent_id, child_key)
+JOIN foliot.runs run ON run.parent_id = asked.parent_id AND run.child_key = asked.child_key;
 
 -- name: all_states
 SELECT step, waiting, blockers, result, step_run_id, reason FROM foliot.steps WHERE run_id = $1 ORDER BY nth;

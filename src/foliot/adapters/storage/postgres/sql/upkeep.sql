@@ -120,14 +120,9 @@ WHERE (SELECT true FROM foliot.watched LIMIT 1)
                           LIMIT 1));
 
 -- name: parts_of_runs
--- Children of a root, and of trees inside it.
+-- Children of trees.
 SELECT child.id FROM unnest((SELECT $1::text[])) AS parent (id)
-JOIN foliot.runs child ON child.root_id = parent.id AND child.parent_id = child.root_id AND child.status <> 'scheduled'
-UNION ALL
-SELECT child.id FROM unnest((SELECT $1::text[])) AS parent (id)
-JOIN foliot.runs child ON child.parent_id = parent.id AND child.parent_id <> child.root_id
-    AND child.status <> 'scheduled'
-LIMIT $2;
+JOIN foliot.runs child ON child.parent_id = parent.id AND child.status <> 'scheduled' LIMIT $2;
 
 -- name: delete_runs
 DELETE FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]) AND status <> 'scheduled' RETURNING id;
@@ -149,6 +144,9 @@ DELETE FROM foliot.tree_bodies WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: delete_runs_steps
 DELETE FROM foliot.steps WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: delete_runs_items
+DELETE FROM foliot.items WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: delete_runs_notes
 DELETE FROM foliot.notes WHERE parent_id = ANY ((SELECT $1::text[])::text[]);

@@ -46,7 +46,9 @@ ORDER BY t.run_id
 
 -- name: notes_of_trees
 -- One more than can be settled, to know whether there are more.
-SELECT n.run_id, CASE WHEN n.run_id <> n.parent_id THEN r.child_key END, r.status, r.exit_code
+SELECT
+    n.run_id, CASE WHEN n.run_id <> n.parent_id THEN r.child_key END, r.status, r.exit_code,
+    r.finished_at - r.started_at
 FROM notes n CROSS JOIN runs r ON r.id = n.run_id
 WHERE n.parent_id = ? ORDER BY n.run_id LIMIT ?
 
@@ -70,6 +72,13 @@ SELECT run_id, body FROM tree_bodies WHERE run_id IN (SELECT value FROM json_eac
 
 -- name: ancestry
 SELECT root_id, depth, held FROM trees WHERE run_id = ?
+
+-- name: open_children
+SELECT
+    r.child_key, r.id,
+    EXISTS (SELECT 1 FROM leases l WHERE l.run_id = r.id)
+    OR EXISTS (SELECT 1 FROM trees t WHERE t.run_id = r.id AND t.ended_at IS NULL)
+FROM json_each(?2) j CROSS JOIN runs r ON r.parent_id = ?1 AND r.child_key = j.value
 
 -- name: all_states
 SELECT step, waiting, blockers, result, step_run_id, reason FROM steps WHERE run_id = ? ORDER BY nth

@@ -74,13 +74,8 @@ WHERE n.finished_at > ?2 - w.look_back OR n.run_id = (
 )
 
 -- name: parts_of_runs
--- All children of a root, or of a tree inside it.
-SELECT p.id FROM json_each(?1) j CROSS JOIN runs p ON p.root_id = j.value
-WHERE p.root_id IS NOT NULL AND p.parent_id = p.root_id AND p.finished_at IS NOT NULL
-UNION ALL
-SELECT p.id FROM json_each(?1) j CROSS JOIN runs p ON p.parent_id = j.value
-WHERE p.parent_id <> p.root_id AND p.finished_at IS NOT NULL
-LIMIT ?2
+-- Children of trees.
+SELECT p.id FROM json_each(?1) j CROSS JOIN runs p ON p.parent_id = j.value WHERE p.finished_at IS NOT NULL LIMIT ?2
 
 -- name: delete_runs
 DELETE FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NOT NULL
@@ -102,6 +97,9 @@ DELETE FROM tree_bodies WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: delete_runs_steps
 DELETE FROM steps WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: delete_runs_items
+DELETE FROM items WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: delete_runs_notes
 DELETE FROM notes WHERE parent_id IN (SELECT value FROM json_each(?))

@@ -166,7 +166,9 @@ CREATE INDEX runs_by_job_and_rare_status ON runs (project, job_id, status, id)
 CREATE INDEX runs_by_schedule_and_rare_status ON runs (project, schedule_id, status, id)
     WHERE schedule_id IS NOT NULL AND status <> 'scheduled' AND status <> 'success';
 CREATE INDEX runs_by_root ON runs (root_id, id) WHERE root_id IS NOT NULL;
-CREATE INDEX runs_by_parent ON runs (parent_id) WHERE parent_id <> root_id;
+CREATE INDEX runs_by_child ON runs (parent_id, child_key) WHERE parent_id IS NOT NULL;
+CREATE INDEX runs_by_rare_child ON runs (parent_id, child_key)
+    WHERE parent_id IS NOT NULL AND status <> 'scheduled' AND status <> 'success';
 
 -- Every open run is in exactly one of: later, ready, gated, leases, open trees, or waits in holds.
 CREATE TABLE later (
@@ -348,6 +350,16 @@ CREATE INDEX trees_by_deadline ON trees (deadline)
 CREATE TABLE tree_bodies (
     run_id TEXT PRIMARY KEY NOT NULL,
     body BLOB NOT NULL
+) STRICT;
+
+-- The items of a fanout, many in one row: the body is a JSON array with `count` items, the first with the index `first`.
+CREATE TABLE items (
+    run_id TEXT NOT NULL,
+    first INTEGER NOT NULL CHECK (first >= 0),
+    count INTEGER NOT NULL CHECK (count >= 0),
+    is_last INTEGER NOT NULL CHECK (is_last IN (0, 1)),
+    body BLOB NOT NULL,
+    PRIMARY KEY (run_id, first)
 ) STRICT;
 
 -- The steps of a workflow's tree. nth: their order in the definition; run_id is the run of the tree, step_run_id of the

@@ -1,0 +1,45 @@
+-- name: item_count
+SELECT first + count FROM foliot.items WHERE run_id = $1 AND is_last;
+
+-- name: lock_lease
+-- Until the transaction ends, the lease can neither be lost nor end.
+SELECT true FROM foliot.leases WHERE run_id = $1 AND token = $2 AND worker_id = $3 FOR SHARE;
+
+-- name: remove_items
+DELETE FROM foliot.items WHERE run_id = $1;
+
+-- name: add_items
+INSERT INTO foliot.items (run_id, first, count, is_last, body) VALUES ($1, $2, $3, $4, $5);
+
+-- name: items_between
+-- For each run, the rows from the one that contains the first item.
+SELECT asked.run_id, own.first, own.body
+FROM unnest((SELECT $1::text[]), (SELECT $2::int[]), (SELECT $3::int[])) AS asked (run_id, first, stop), LATERAL (
+    SELECT items.first, items.body FROM foliot.items
+    WHERE items.run_id = asked.run_id AND items.first < asked.stop AND items.first >= (
+        SELECT max(before.first) FROM foliot.items before
+        WHERE before.run_id = asked.run_id AND before.first <= asked.first)) AS own
+ORDER BY asked.run_id, own.first;
+
+-- name: children
+SELECT
+    r.child_key, r.id,
+    CASE WHEN r.status <> 'scheduled' THEN r.status
+         WHEN EXISTS (SELECT 1 FROM foliot.leases l WHERE l.run_id = r.id) THEN 'running'
+         WHEN EXISTS (SELECT 1 FROM foliot.trees t WHERE t.run_id = r.id AND t.ended_at IS NULL) THEN 'running'
+         ELSE 'queued' END,
+    r.reason, r.exit_code, r.error, r.attempt, r.started_at, r.finished_at, r.payload, o.body
+FROM foliot.runs r LEFT JOIN foliot.outputs o ON o.run_id = r.id
+WHERE r.parent_id = $1 AND r.child_key > $2 ORDER BY r.child_key LIMIT $3;
+
+-- name: unsuccessful_children
+SELECT
+    r.child_key, r.id,
+    CASE WHEN r.status <> 'scheduled' THEN r.status
+         WHEN EXISTS (SELECT 1 FROM foliot.leases l WHERE l.run_id = r.id) THEN 'running'
+         WHEN EXISTS (SELECT 1 FROM foliot.trees t WHERE t.run_id = r.id AND t.ended_at IS NULL) THEN 'running'
+         ELSE 'queued' END,
+    r.reason, r.exit_code, r.error, r.attempt, r.started_at, r.finished_at, r.payload, o.body
+FROM foliot.runs r LEFT JOIN foliot.outputs o ON o.run_id = r.id
+WHERE r.parent_id = $1 AND r.child_key > $2 AND r.trouble IS NOT NULL
+ORDER BY r.child_key LIMIT $3;
