@@ -194,14 +194,6 @@ def test_a_job_may_depend_on_an_unreadable_job(loaded: Loader) -> None:
     assert error.message == "kind 'shel' does not exist"
 
 
-def test_depending_on_an_omitted_job_is_refused(loaded: Loader) -> None:
-    fanout = '[[jobs]]\nid = "f"\nkind = "fanout"\ncommand = "x"\n'
-
-    [error] = loaded(f'{GATE}depends_on = "f"\ncommand = "x"\n{fanout}').errors
-
-    assert (error.line, error.message) == (LINE, 'job "f" is left out, so nothing can depend on it')
-
-
 @pytest.mark.parametrize("name", ["flow", "flow.load"])
 def test_a_gate_can_depend_on_a_workflow_or_a_step(good: Good, name: str) -> None:
     workflow = '[[workflows]]\nid = "flow"\n[[workflows.steps]]\nname = "load"\ncommand = "x"\n'

@@ -178,15 +178,34 @@ def test_the_examples_of_the_rfc_load_unchanged(loaded: Loader) -> None:
 
     assert result.configuration is not None
     jobs = result.configuration.declared.jobs
-    assert [warning.message for warning in result.warnings] == ["kind fanout arrives with a later version"]
+    assert result.warnings == ()
     digest, gated = jobs[JobId("daily-digest")], jobs[JobId("gated")]
     assert (digest.kind, digest.inner_kind, digest.spec) == ("workflow", "shell", {"command": "/opt/jobs/digest.sh"})
     assert digest.gate == Gate(depends_on=("subdomain-monitor", "nuclei-scan", "h1-sweep"))  # type: ignore[arg-type]
     assert (gated.kind, gated.inner_kind, gated.spec["prompt"][:9]) == ("workflow", "agent", "Read the ")
-    assert list(result.configuration.declared.schedules) == ["daily-digest:default"]
+    assert list(result.configuration.declared.schedules) == ["daily-digest:default", "scan-targets:default"]
 
 
-def test_problems_of_a_kind_of_a_later_version_are_reported(loaded: Loader) -> None:
+@pytest.mark.proves("R0-27", "R0-28", "R0-29", "R0-31")
+def test_the_fanout_of_the_rfc_loads_unchanged(loaded: Loader) -> None:
+    result = loaded(RFC + SCANS)
+
+    assert result.configuration is not None
+    scan = result.configuration.declared.jobs[JobId("scan-targets")]
+    fields = {name: scan.spec[name] for name in ("inputs_from", "concurrency", "per_item_timeout", "item_var")}
+    assert (scan.kind, scan.options.queue) == ("fanout", "@trees")
+    assert fields == {
+        "inputs_from": "file:///etc/cronlord/targets.txt",
+        "concurrency": 4,
+        "per_item_timeout": 1_800_000,
+        "item_var": "FANOUT_ITEM",
+    }
+    assert scan.spec["partial_tolerance"] == 0.1
+    assert scan.spec["command"].startswith("nuclei -u $FANOUT_ITEM")
+    assert scan.spec["reducer"]["spec"]["command"].startswith("python3 ")
+
+
+def test_problems_of_gates_and_fanouts_are_reported_with_their_lines(loaded: Loader) -> None:
     text = (RFC + SCANS).replace("30 14", "99 14").replace('"skip" ', '"jump" ').replace("run_on", "run_of")
 
     assert [error.line for error in loaded(text).errors] == [5, 10, 11, 31]

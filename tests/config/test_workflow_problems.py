@@ -51,7 +51,7 @@ def test_a_job_and_a_workflow_cannot_have_the_same_former_id(loaded: Loader) -> 
         ('[[workflows.steps]]\ncommand = "x"', 3, "the step has no name"),
         (step("a", ""), 3, "a job of kind shell needs command or argv"),
         (step("a", 'kind = "workflow"\ncommand = "x"'), 3, "a job of kind workflow needs depends_on"),
-        (step("a", 'kind = "fanout"\ncommand = "x"'), 5, "kind 'fanout' does not exist"),
+        (step("a", 'kind = "fanout"\ncommand = "x"'), 3, "a job of kind fanout needs inputs_from or items"),
         (step("a", 'command = "x"\ninner_kind = "http"'), 6, "inner_kind means nothing to a job of kind shell"),
         (step("a", 'command = "x"\nurl = "y"'), 6, "url means nothing to a job of kind shell"),
         (step("a", 'command = "x"\ntimeout_sec = -1'), 6, "must be 0 to"),

@@ -119,12 +119,9 @@ def _check_gates(found: _Found, reading: Reading) -> None:
 def _check_needs(needs: Iterable[tuple[JobId, JobId, Node]], found: _Found, reading: Reading) -> None:
     """Report jobs that a job needs and that do not exist. `needs`: the job, the needed job, where that is written."""
     names = {*found.specs, *(workflow.id for workflow in found.workflows), *(name for name, _ in found.steps)}
-    unread = {job.id: job for job in found.jobs if job.spec is None}
+    unread = {job.id for job in found.jobs if job.spec is None}
     for job_id, name, node in needs:
-        if name in unread and unread[name].is_later:
-            message = f'job "{name}" is left out, so nothing can depend on it'
-            reading.problems.error(node.place, message, "Leave it out of depends_on as well.")
-        elif name not in names and name not in unread:
+        if name not in names and name not in unread:
             _report_missing(name, names - {job_id}, node.place, reading)
 
 
@@ -148,17 +145,12 @@ def _report_missing(name: str, known: Collection[str], place: Place, reading: Re
 
 def _check_steps(found: _Found, reading: Reading) -> None:
     """Report the problems of each workflow as a whole, and steps that name what cannot be a step."""
-    left_out = {job.id for job in found.jobs if job.is_later}
     substitutes = {job.id: UNREADABLE for job in found.jobs if job.spec is None}
     substitutes |= {workflow.id: _SOME_WORKFLOW for workflow in found.workflows}
     taken = {name for name, _ in found.steps} | {workflow.id for workflow in found.workflows}
     # A name that is used twice, or a job that cannot be read, has been reported already.
     others = {name: spec for name, spec in found.specs.items() if name not in taken}
     for workflow in found.workflows:
-        for step, place, *_ in workflow.steps:
-            if step.job in left_out:
-                message = f'step "{step.name}": "{step.job}" is left out and cannot be a step'
-                reading.problems.error(place, message, "Name a job.")
         named = {step.step.job for step in workflow.steps if step.step.job is not None}
         report_problems(
             workflow, ChainMap({name: substitutes[name] for name in named & substitutes.keys()}, others), reading

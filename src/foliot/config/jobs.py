@@ -6,9 +6,10 @@ from typing import Any, Final, NamedTuple
 
 from foliot.config.document import Node
 from foliot.config.environment import has_variables
-from foliot.config.kinds import OF_JOBS, Kind, job_spec, kind_of, over_defaults, refuse_foreign_keys
+from foliot.config.kinds import OF_JOBS, Kind, kind_of, over_defaults, refuse_foreign_keys
 from foliot.config.reading import Fields, Found, Reading, read_value
 from foliot.config.schedules import NamedSchedule, distinct, job_schedules
+from foliot.config.work import read_work
 from foliot.domain.deploy.deployment import FILE
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
@@ -32,13 +33,12 @@ _OF_GATES: Final = frozenset(field.name for field in GATE)
 
 
 class FileJob(NamedTuple):
-    """A job of a file. `spec` is None if it could not be read, or if its kind arrives with a later version."""
+    """A job of a file. `spec` is None if it could not be read."""
 
     id: JobId
     spec: JobSpec | None
     schedules: tuple[NamedSchedule, ...]
     fields: Fields
-    is_later: bool = False
 
 
 class JobReader:
@@ -68,12 +68,8 @@ class JobReader:
         schedules = tuple(distinct(job_schedules(job_id, fields, self._reading), self._reading))
         options = read_options(fields, self._reading, max_concurrent=_MAX_CONCURRENT)
         gate = read_gate(job_id, kind, own, fields, node, self._reading)
-        if kind.is_later:
-            given = fields["kind"]
-            warn_of_later_version(given.place, f"kind {given.value}", "This job is left out until then.", self._reading)
-            return FileJob(job_id, None, (), fields, is_later=True)
-        spec = job_spec(kind.runner, fields, node, self._reading)
         warn_of_workers(fields, options, self._queues, self._reading)
+        spec, options = read_work(kind, fields, options, node, self._reading)
         _warn_of_serial_overlap(fields, options, schedules, self._reading)
         return FileJob(job_id, definition(kind, spec, options, fields, gate), schedules, _kept(fields))
 
@@ -199,7 +195,8 @@ def _refuse_without_dependencies(kind: Kind, own: Fields, node: Node, reading: R
         hint = 'Name the jobs that it depends on: depends_on = ["backup"].'
         reading.problems.error(node.place, f"a job of kind {kind.name} needs depends_on", hint)
         return
-    for found in [found for name, found in own.items() if name in _OF_GATES]:
+    foreign = _OF_GATES - kind.shared_with_gates
+    for found in [found for name, found in own.items() if name in foreign]:
         hint = "Name the jobs that it depends on in depends_on, or leave it out."
         reading.problems.error(found.place, f"{found.name} means nothing without depends_on", hint)
 

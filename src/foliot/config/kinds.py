@@ -11,20 +11,22 @@ from msgspec.structs import fields as struct_fields
 
 from foliot.config.document import Node
 from foliot.config.reading import Fields, Found, Reading
+from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.job.kinds import ALIASES, KINDS, check_spec
 from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
 from foliot.domain.job.kinds.http import read_command
-from foliot.domain.vocabulary.kind import GATE_ALIAS, GATE_KIND, HOMES, INNER_KIND, KIND_FIELDS, LATER_KINDS, NOTICES
+from foliot.domain.vocabulary.kind import FANOUT_FIELDS, GATE_ALIAS, GATE_KIND, HOMES, INNER_KIND, KIND_FIELDS, NOTICES
 from foliot.domain.vocabulary.places import OF_KINDS
 from foliot.errors import InvalidInput, InvalidJob, Place, suggest
 
-OF_JOBS: Final = (*KIND_FIELDS, GATE_KIND, *LATER_KINDS)
-OF_STEPS: Final = (*KIND_FIELDS, GATE_KIND)
+OF_JOBS: Final = (*KIND_FIELDS, GATE_KIND, FANOUT)
+OF_STEPS: Final = OF_JOBS
 _ALIASES: Final = {**ALIASES, GATE_ALIAS: GATE_KIND}
 _KIND_BY_KEY: Final = {"argv": "shell", "url": "http", "call": "python", "prompt": "agent"}
 """Keys from which the kind of runner of a gate without a command follows."""
 _MERGED: Final = frozenset(field.name for field in OF_KINDS if field.is_merged)
 _OF_GATES: Final = frozenset({INNER_KIND.name})
+_OF_FANOUTS: Final = frozenset({INNER_KIND.name, *(field.name for field in FANOUT_FIELDS)})
 _FOREIGN: Final = {
     kind: frozenset(field.name for field in OF_KINDS if field.name not in schema)
     for kind, schema in KIND_FIELDS.items()
@@ -48,28 +50,33 @@ _MAIN: Final[Mapping[str, tuple[str, str]]] = {
 class Kind(NamedTuple):
     name: str
     runner: str
-    """The kind of its runner: another one only for a gate."""
+    """The kind that executes it, or the children of a fanout: another one only for gates and fanouts."""
 
     @property
     def is_gate(self) -> bool:
         return self.name == GATE_KIND
 
     @property
-    def is_later(self) -> bool:
-        return self.name in LATER_KINDS
+    def is_fanout(self) -> bool:
+        return self.name == FANOUT
 
     @property
     def foreign(self) -> frozenset[str]:
-        """The keys of other kinds. A kind that arrives later may hold a job of any other kind."""
-        if self.is_later:
-            return _OF_GATES
+        """The keys of other kinds."""
+        if self.is_fanout:
+            return _FOREIGN[self.runner] - _OF_FANOUTS
         return _FOREIGN[self.runner] - _OF_GATES if self.is_gate else _FOREIGN[self.runner]
+
+    @property
+    def shared_with_gates(self) -> frozenset[str]:
+        """Keys of gates that mean something to this kind without `depends_on`."""
+        return frozenset({"window"}) if self.is_fanout else frozenset()
 
 
 def kind_of(own: Fields, defaults: Fields, known: Collection[str], reading: Reading) -> Kind | None:
     """Return the kind of a job, one of those that are known; None if there is no such kind."""
     name = _read(own.get("kind") or defaults.get("kind"), known, reading)
-    if name != GATE_KIND:
+    if name not in (GATE_KIND, FANOUT):
         return None if name is None else Kind(name, name)
     runner = _read(own["inner_kind"], KIND_FIELDS, reading) if "inner_kind" in own else _implied(own)
     return None if runner is None else Kind(name, runner)
@@ -90,7 +97,7 @@ def _read(found: Found | None, known: Collection[str], reading: Reading) -> str 
 def _implied(own: Fields) -> str:
     """Return the runner of a gate without `inner_kind`: http if its command is a request as JSON, else shell."""
     if "command" in own:
-        return "http" if _is_request(own["command"].value) else "shell"
+        return implied_kind(own["command"].value)
     return next((kind for key, kind in _KIND_BY_KEY.items() if key in own), "shell")
 
 
@@ -133,6 +140,11 @@ def _table(found: Found) -> dict[str, Any]:
 
 
 # -- specifications
+
+
+def implied_kind(command: str) -> str:
+    """Return the kind of a command without `inner_kind`: http if it is a request as JSON, else shell."""
+    return "http" if _is_request(command) else "shell"
 
 
 def job_spec(kind: str, fields: Fields, job: Node, reading: Reading) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from foliot.config.document import Node
 from foliot.config.jobs import definition, read_gate, read_options, warn_of_workers
-from foliot.config.kinds import OF_STEPS, Kind, job_spec, kind_of, over_defaults, refuse_foreign_keys
+from foliot.config.kinds import OF_STEPS, Kind, kind_of, over_defaults, refuse_foreign_keys
 from foliot.config.reading import Fields, Found, Reading
+from foliot.config.work import read_work
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.input.step import approval_of
@@ -101,8 +102,8 @@ class StepReader:
         fields = over_defaults(work, self._defaults, kind)
         options = read_options(fields, self._reading)
         gate = self._gate(own, fields, kind, node, around)
-        spec = job_spec(kind.runner, fields, node, self._reading)
         warn_of_workers(fields, options, self._queues, self._reading)
+        spec, options = read_work(kind, fields, options, node, self._reading)
         if self._reading.problems.errors > known:
             return UNREADABLE
         return definition(kind, spec, options, fields, gate)

@@ -71,7 +71,7 @@ class FanoutKind:
         return _BODY.decode(body)
 
     def compile(self, definition: Any) -> Any:
-        raise InvalidRun("fanouts have no versions")
+        raise InvalidRun("fanouts have no versions", hint="The body of a fanout holds its definition.")
 
     def source(self, definition: Definition) -> ItemSource | None:
         return source_of(_fields(definition))

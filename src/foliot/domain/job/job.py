@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Struct, convert, field
 from msgspec.structs import replace
 
+from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, SECOND, Instant, Millis
@@ -18,6 +19,8 @@ from foliot.errors import InvalidInput, InvalidJob, shown
 
 DEFAULT_PROJECT: Final = "default"
 DEFAULT_QUEUE: Final = "default"
+TREES_QUEUE: Final = "@trees"
+"""The queue of runs that a coordinator opens. Users cannot create a queue with this name."""
 MAX_PRIORITY: Final = 1_000
 MAX_TIMEOUT: Final = Millis(366 * DAY)
 MAX_CAPACITY: Final = 1_000_000
@@ -159,7 +162,8 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def check(self) -> None:
         check_name("kind", self.kind)
         check_spec(self.runner, self.spec)
-        self.options.check()
+        is_tree = self.kind == FANOUT and self.options.queue == TREES_QUEUE
+        (replace(self.options, queue=DEFAULT_QUEUE) if is_tree else self.options).check()
 
 
 class Job(Struct, frozen=True, kw_only=True):

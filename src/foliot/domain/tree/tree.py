@@ -5,11 +5,10 @@ from typing import Any, Final, NamedTuple
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant, Millis
+from foliot.domain.job.job import TREES_QUEUE as TREES_QUEUE
 from foliot.domain.run.run import Status
 from foliot.errors import RowUnreadable
 
-TREES_QUEUE: Final = "@trees"
-"""The queue of runs that a coordinator opens. Users cannot create a queue with this name."""
 MAX_DEPTH: Final = 8
 """The maximum depth of nested trees. A root has depth 0."""
 

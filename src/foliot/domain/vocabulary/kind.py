@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Final, get_args
 
+from foliot.domain.fanout.spec import FANOUT, RunOn
 from foliot.domain.job.kinds.http import read_statuses
 from foliot.domain.run.output import OutputMode
 from foliot.domain.vocabulary.field import Alias, Field, Schema
 from foliot.domain.vocabulary.readers import (
     DOCUMENT,
+    DOCUMENTS,
     FLAG,
     MASK,
     NUMBER,
@@ -158,37 +160,45 @@ KIND_FIELDS: Final[Mapping[str, Schema]] = {
 INNER_KIND: Final = Field(
     "inner_kind",
     TEXT,
-    "The kind that executes a job of kind `workflow`, which needs `depends_on`: `shell`, `http`, `python` or `agent`."
-    " By default `http` if the command is a JSON object with `method` or `url`, otherwise `shell`.",
+    "The kind that executes a job of kind `workflow`, which needs `depends_on`, or the children of a `fanout`: `shell`,"
+    " `http`, `python` or `agent`. By default `http` if the command is a JSON object with `method` or `url`, otherwise"
+    " `shell`.",
 )
 REDUCER: Final = Schema(
     Field("command", TEXT, "The command that runs after all items.", is_literal=True),
-    Field("run_on", one_of(("success", "always", "any_success")), "When it runs."),
+    Field("run_on", one_of(tuple(RunOn)), "When it runs: see [fanouts](../howto/fan-out.md).", '"success"'),
+    Field("inner_kind", TEXT, "The kind that executes it, as for a job.", '"shell"'),
+    Field("retries", WHOLE, "How often it is retried, independently of the children.", "0"),
+    Field("retry_delay", DURATION, "The delay before each retry.", "30"),
+    Field("timeout", DURATION, "Its longest duration. It never has more than what is left of the fanout's `timeout`."),
     owner="reducer",
 )
-LATER_KINDS: Final[Mapping[str, Schema]] = {
-    "fanout": Schema(
-        Field("inputs_from", TEXT, "The source of the items."),
-        Field("concurrency", WHOLE, "How many items may be running at the same time."),
-        Field(
-            "per_item_timeout",
-            DURATION,
-            "The longest duration of one item.",
-            aliases=(Alias("per_item_timeout_sec"),),
-        ),
-        Field("partial_tolerance", NUMBER, "The fraction of items that may fail."),
-        Field("item_var", TEXT, "The environment variable that contains the item."),
-        Field(
-            "reducer",
-            _TABLE,
-            "A job that runs after all items: `command`, and `run_on`: `success`, `always` or `any_success`.",
-            table=REDUCER,
-        ),
-        owner="jobs of kind fanout",
+FANOUT_FIELDS: Final = Schema(
+    Field("inputs_from", TEXT, "The source of the items: a URI, or `steps.<step>.output` in a workflow."),
+    Field("items", DOCUMENTS, "The items themselves, as a list, instead of `inputs_from`."),
+    Field("job", TEXT, "The job that runs for each item, instead of a command. It gets the item as its payload."),
+    Field("concurrency", WHOLE, "How many items may be running at the same time, on all workers together.", "4"),
+    Field(
+        "per_item_timeout",
+        DURATION,
+        "The longest duration of one attempt of one item.",
+        aliases=(Alias("per_item_timeout_sec"),),
     ),
-}
+    Field("partial_tolerance", NUMBER, "The fraction of items, 0 to 1, that may fail.", "0"),
+    Field("item_var", TEXT, "The environment variable that contains the item.", '"FANOUT_ITEM"'),
+    Field("max_items", WHOLE, "How many items are accepted.", "1000000"),
+    Field("max_item_size", SIZE, "The largest item that is accepted.", '"64KB"'),
+    Field("max_input_size", SIZE, "The size of all items together that is accepted.", '"1GB"'),
+    Field(
+        "reducer",
+        _TABLE,
+        "A job that runs after all items, see below.",
+        table=REDUCER,
+    ),
+    owner="jobs of kind fanout",
+)
 GATE_KIND: Final = "workflow"
 """The kind of a job that is declared as a gate; another kind executes it."""
 GATE_ALIAS: Final = "gate"
-HOMES: Final[Mapping[str, Schema]] = {**KIND_FIELDS, GATE_KIND: Schema(INNER_KIND), **LATER_KINDS}
+HOMES: Final[Mapping[str, Schema]] = {**KIND_FIELDS, GATE_KIND: Schema(INNER_KIND), FANOUT: FANOUT_FIELDS}
 """Which options belong to which kind."""

@@ -234,6 +234,14 @@ def _document(value: Any) -> Any:
     return value
 
 
+def _documents(value: Any) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise InvalidInput("must be a list", hint='Write ["first", "second"].')
+    for item in value:
+        encode_payload(item)
+    return list(value)
+
+
 def _values(value: Any) -> dict[str, Any]:
     given = dict(_mapping(value))
     encode_payload(given)
@@ -254,6 +262,7 @@ PAIRS: Final = Reader("table of text", _pairs)
 TABLES: Final = Reader("tables", lambda value: value)
 """Tables that are read by their own fields."""
 DOCUMENT: Final = Reader("any value", _document, is_json=True)
+DOCUMENTS: Final = Reader("list of any value", _documents, is_json=True)
 VALUES: Final = Reader("table of any value", _values, is_json=True)
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from foliot.domain.vocabulary.field import Field, Schema, only, union
+from foliot.domain.vocabulary.field import Field, Schema, only, union, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS, PARTIAL, TIMEOUT
-from foliot.domain.vocabulary.kind import INNER_KIND, KIND_FIELDS
+from foliot.domain.vocabulary.kind import FANOUT_FIELDS, INNER_KIND, KIND_FIELDS
 from foliot.domain.vocabulary.readers import DOCUMENT, FLAG, TABLES, TEXT, VALUES, WHOLE, Reader, list_of, word_of
 from foliot.domain.vocabulary.schedule import PAYLOAD, POLICY, RULE, TIMEZONE, USER
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition
@@ -93,6 +93,7 @@ STEP_WORK: Final = union(
     only(DESCRIPTION, "description", "category", "owner", "tags", "labels"),
     OPTIONS,
     *(schema.fields for schema in KIND_FIELDS.values()),
+    without(FANOUT_FIELDS, "job"),
     (*GATE, INNER_KIND, TIMEZONE),
 )
 """The options of a step with its own definition: those of a job."""

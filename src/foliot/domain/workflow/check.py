@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import LONGEST_NAME, JobSpec, check_name
 from foliot.domain.run.payload import encode_payload
@@ -20,6 +21,7 @@ TEMPLATED: Final[Mapping[str, Collection[str]]] = {
     "python": ("env",),
     "http": ("headers", "body"),
     "agent": ("env", "prompt"),
+    FANOUT: ("items", "env", "stdin", "headers", "body", "prompt"),
 }
 """The fields of a kind that may contain templates: only data, never text that a shell or a program executes."""
 _OUTPUT_OPTIONAL: Final = frozenset({"shell", "http", "agent"})
