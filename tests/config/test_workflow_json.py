@@ -147,7 +147,7 @@ def test_all_problems_are_reported_by_path() -> None:
         ("$.steps[5]", "a job of kind shell needs command or"),
         ("$", "the steps form a cycle: a -> b -> a"),
         ("$.steps[2]", 'step "c": job "reprot" does not exis'),
-        ("$.steps[3]", 'step "d": "etl" is a workflow and ca'),
+        ("$.steps[3]", 'step "d": "etl" would start itself w'),
         ("$.steps[0]", 'step "a": {{ params.x }}: parameter '),
         ("$.steps[4]", 'step "e": job "nowhere" does not exi'),
     ]

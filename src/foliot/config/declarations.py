@@ -3,7 +3,7 @@
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from foliot.config.document import Node
 from foliot.config.jobs import FileJob, JobReader, dependency_nodes, gate_cycles
@@ -17,9 +17,8 @@ from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.graph import MOST_CYCLES, find_cycles
 from foliot.domain.workflow.jobs import GRAPH, step_job_id
+from foliot.domain.workflow.recursion import job_started_by, jobs_started_by, recursion_in
 from foliot.errors import Place, suggest
-
-_SOME_WORKFLOW: Final = JobSpec(kind=GRAPH)
 
 
 class Sources(NamedTuple):
@@ -60,6 +59,7 @@ def read_declared(sources: Sources, reading: Reading) -> Declared:
     _refuse_duplicate_names(found, reading)
     _check_gates(found, reading)
     _check_steps(found, reading)
+    _check_recursion(found, reading)
     schedules = found.schedules
     return Declared(
         jobs=found.specs,
@@ -146,7 +146,7 @@ def _report_missing(name: str, known: Collection[str], place: Place, reading: Re
 def _check_steps(found: _Found, reading: Reading) -> None:
     """Report the problems of each workflow as a whole, and steps that name what cannot be a step."""
     substitutes = {job.id: UNREADABLE for job in found.jobs if job.spec is None}
-    substitutes |= {workflow.id: _SOME_WORKFLOW for workflow in found.workflows}
+    substitutes |= {workflow.id: _as_job(workflow) for workflow in found.workflows}
     taken = {name for name, _ in found.steps} | {workflow.id for workflow in found.workflows}
     # A name that is used twice, or a job that cannot be read, has been reported already.
     others = {name: spec for name, spec in found.specs.items() if name not in taken}
@@ -155,6 +155,22 @@ def _check_steps(found: _Found, reading: Reading) -> None:
         report_problems(
             workflow, ChainMap({name: substitutes[name] for name in named & substitutes.keys()}, others), reading
         )
+
+
+def _as_job(workflow: FileWorkflow) -> JobSpec:
+    """Return a workflow as a step sees it: its kind and its parameters."""
+    return JobSpec(kind=GRAPH, payload_template=None if workflow.spec is None else workflow.spec.params)
+
+
+def _check_recursion(found: _Found, reading: Reading) -> None:
+    """Report workflows that would start themselves, through steps and fanouts of these files."""
+    started = {workflow.id: jobs_started_by(workflow.spec) for workflow in found.workflows if workflow.spec is not None}
+    started |= {job_id: job_started_by(spec) for job_id, spec in found.specs.items() if job_id not in started}
+    problems = recursion_in(started)
+    for workflow in found.workflows:
+        if workflow.id in problems:
+            problem = problems[workflow.id]
+            reading.problems.error(workflow.place, problem.message, problem.hint)
 
 
 def _renames(found: _Found, reading: Reading) -> dict[JobId, JobId]:

@@ -74,13 +74,16 @@ class StepReader:
             is_final=own.value("final", False),
             recovers=own.value("recovers", False),
             overlap=own.value("overlap", StepOverlap.ALLOW),
-            payload=own.value("payload"),
-            **self._work(own, node, around),
+            **{"payload": own.value("payload"), **self._work(own, node, around)},
         )
         return FileStep(step, node.place, own["after"].place if "after" in own else node.place, own.get("depends_on"))
 
     def _work(self, own: Fields, node: Node, around: Around) -> dict[str, Any]:
         """Return the field of `Step` that says what the step does."""
+        if "workflow" in own:
+            return self._subworkflow(own, node)
+        if "params" in own:
+            self._reading.problems.error(own["params"].place, "params means nothing without workflow", "Use payload.")
         asked = self._approval(own.get("approve"))
         if "job" in node.value and asked is not None:
             hint = "Keep one of them, or make two steps."
@@ -91,6 +94,15 @@ class StepReader:
             self._refuse_work(own, (), "that asks a person")
             return {"approval": asked}
         return {"definition": self._definition(own, node, around)}
+
+    def _subworkflow(self, own: Fields, node: Node) -> dict[str, Any]:
+        name = own.value("workflow")
+        for other in [other for other in ("job", "approve", "payload") if other in node.value]:
+            hint = "Use params." if other == "payload" else "Keep one of them, or make two steps."
+            message = f'{other} means nothing to a step that runs workflow "{name[:64]}"'
+            self._reading.problems.error(node.child(other).place, message, hint)
+        self._refuse_work(own, (), f'that runs workflow "{name[:64]}"')
+        return {"job": JobId(name), "is_subworkflow": True, "payload": own.value("params")}
 
     def _definition(self, own: Fields, node: Node, around: Around) -> JobSpec:
         known = self._reading.problems.errors

@@ -39,6 +39,8 @@ def read_work(
     inner = {} if "job" in own else job_spec(kind.runner, fields, node, reading)
     spec = {**inner, **own, "child_options": _some(options, _OF_CHILDREN)}
     _check_source(fields, node, reading)
+    if "job" in own and own["job"] == fields.value("id"):
+        reading.problems.error(fields["job"].place, "a fanout cannot start itself", "Name another job or workflow.")
     reducer = _reducer(fields, inner, node, reading)
     if reducer is not None:
         spec["reducer"] = msgspec.to_builtins(reducer)

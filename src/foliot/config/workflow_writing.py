@@ -3,22 +3,24 @@
 Values that are the defaults are left out. Functions of an application have no name that a document could use.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
 
+from foliot.domain.fanout.spec import FANOUT, OWN_FIELDS, FanoutFields, Reducer
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import ScheduleId
-from foliot.domain.instant import Instant, to_iso
-from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.instant import SECOND, Instant, to_iso
+from foliot.domain.job.job import DEFAULT_QUEUE, JobSpec, Options
 from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
 from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.secrets import public_value
-from foliot.domain.vocabulary.field import Field, only
+from foliot.domain.vocabulary.field import Field, only, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, OPTIONS
-from foliot.domain.vocabulary.kind import GATE_KIND, KIND_FIELDS
+from foliot.domain.vocabulary.kind import FANOUT_FIELDS, GATE_KIND, KIND_FIELDS
 from foliot.domain.vocabulary.schedule import PAYLOAD, POLICY, TIMEZONE, USER
 from foliot.domain.vocabulary.workflow import APPROVAL, EXECUTION, WORKFLOW_ONLY
 from foliot.domain.workflow.output import OutputTest
@@ -32,6 +34,8 @@ _TO_LEAVE_OUT: Final = "Leave it out where it is defined."
 _HEAD: Final = only(
     WORKFLOW_ONLY, "description", "owner", "tags", "enabled", "params", "partial_counts_as", "final_on_cancel"
 )
+_FROM_STEP: Final = re.compile(r"\{\{ (steps\..*) \}\}")
+"""The items of a fanout that are the output of a step (`config.work`)."""
 _DESCRIBED: Final = only(DESCRIPTION, "description", "category", "owner", "tags", "labels")
 
 
@@ -72,6 +76,8 @@ def _problems(spec: WorkflowSpec) -> Iterator[Problem]:
 
 
 def _fields(runner: str) -> set[str]:
+    if runner == FANOUT:
+        return {*OWN_FIELDS, *(name for kind in KIND_FIELDS for name in _fields(kind))}
     own = {field.attribute for field in KIND_FIELDS[runner]} if runner in KIND_FIELDS else set()
     return own | set(AGENT_ARGS if runner == "agent" else ())
 
@@ -88,7 +94,7 @@ def _step(step: Step) -> Written:
         written["overlap"] = step.overlap
     payload = step.payload if step.definition is None or step.payload is not None else step.definition.payload_template
     if payload is not None:
-        written["payload"] = payload
+        written["params" if step.is_subworkflow else "payload"] = payload
     return written | _work(step)
 
 
@@ -97,6 +103,8 @@ def _work(step: Step) -> Written:
         return _definition(step.definition)
     if step.approval is not None:
         return {"approve": _approval(step.approval)}
+    if step.is_subworkflow:
+        return {"workflow": step.job}
     return {"job": step.job, **step.spec}
 
 
@@ -115,7 +123,44 @@ def _approval(approval: Approval) -> bool | Written:
     return _changed(APPROVAL, approval, Approval()) or True
 
 
+def _fanout(job: JobSpec) -> Written:
+    """Return a fanout with its children and its reducer."""
+    own = msgspec.convert({name: job.spec[name] for name in OWN_FIELDS if name in job.spec}, FanoutFields)
+    written: Written = {"kind": FANOUT, "inner_kind": own.inner_kind}
+    written |= _changed(without(FANOUT_FIELDS, "reducer"), own, FanoutFields())
+    from_step = _FROM_STEP.fullmatch(own.items) if isinstance(own.items, str) else None
+    if from_step is not None:
+        written["inputs_from"] = from_step[1]
+        del written["items"]
+    if own.window != FanoutFields().window:
+        written["window"] = own.window / SECOND
+    if own.reducer is not None:
+        written["reducer"] = _reducer(own.reducer)
+    options = msgspec.to_builtins(job.options) | {"queue": DEFAULT_QUEUE} | dict(own.child_options)
+    return {
+        **written,
+        **dict(_given(KIND_FIELDS[own.inner_kind], job.spec)),
+        **_changed(_DESCRIBED, job, JobSpec(kind=job.kind)),
+        **_options(msgspec.convert(options, Options)),
+        **({} if job.gate is None else _changed((*GATE, TIMEZONE), job.gate, Gate(depends_on=()))),
+    }
+
+
+def _reducer(reducer: Reducer) -> Written:
+    command = next((reducer.spec[name] for name in ("command", "call", "prompt") if name in reducer.spec), None)
+    written: Written = {
+        "command": msgspec.json.encode(reducer.spec).decode() if command is None else command,
+        "inner_kind": reducer.kind,
+        "run_on": reducer.run_on,
+    }
+    if reducer.retry.retries:
+        written |= {"retries": reducer.retry.retries, "retry_delay": reducer.retry.base / SECOND}
+    return written if reducer.timeout is None else {**written, "timeout": reducer.timeout / SECOND}
+
+
 def _definition(job: JobSpec) -> Written:
+    if job.kind == FANOUT:
+        return _fanout(job)
     inner = {"inner_kind": job.inner_kind} if job.kind == GATE_KIND else {}
     args = {name: job.spec[name] for name in AGENT_ARGS if job.runner == "agent" and name in job.spec}
     return {

@@ -97,10 +97,12 @@ class InlineEngine:
         await self.run_until_idle()
         while (upcoming := await self._next_moment()) is not None and upcoming <= moment:
             self.clock.advance_to(upcoming)
+            self._coordinator.settler.wake.set()
             await self.run_until_idle()
         self.clock.advance(max(0, moment - self.clock.now()))
-        # A report that came too early for a save waits for time to pass.
+        # A report that came too early for a save, and the timeout of a tree, wait for time to pass.
         self._work.progress.wake.set()
+        self._coordinator.settler.wake.set()
         await self.run_until_idle()
 
     async def run_until_idle(self) -> None:

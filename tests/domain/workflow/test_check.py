@@ -143,8 +143,14 @@ def test_a_definition_that_cannot_run_is_refused() -> None:
     assert "not a valid shell job" in problems(Step(name="a", definition=JobSpec(kind="shell", spec={})))
 
 
-@pytest.mark.parametrize("named", ["etl", "other"])
-def test_a_workflow_cannot_be_a_step(named: str) -> None:
+@pytest.mark.parametrize(
+    ("named", "problem_text"),
+    [
+        ("etl", 'step "a": "etl" would start itself without end. Name another workflow or a job.'),
+        ("other", 'step "a": "other" is a workflow, not a job. Use workflow = "other".'),
+    ],
+)
+def test_a_workflow_is_not_named_as_a_job(named: str, problem_text: str) -> None:
     jobs = {JobId("other"): JobSpec(kind="graph", spec={"version": 1})}
     spec = WorkflowSpec(steps=(Step(name="a", job=JobId(named)),))
 
@@ -152,7 +158,7 @@ def test_a_workflow_cannot_be_a_step(named: str) -> None:
         check_workflow("etl", spec, jobs)
 
     [problem] = caught.value.problems
-    assert problem.in_one_line == f'step "a": "{named}" is a workflow and cannot be a step. Name a job.'
+    assert problem.in_one_line == problem_text
     assert caught.value.message == f"workflow 'etl' cannot be registered:\n  - {problem.in_one_line}"
     assert caught.value.hint == "Correct the listed problems. Nothing was stored."
 

@@ -34,7 +34,8 @@ IDENTITY: Final = (
     Field(
         "kind",
         TEXT,
-        "`shell`, `http`, `python`, `agent` (also `claude`), `fanout`, or `workflow` (also `gate`): see [Gates](#gates).",
+        "`shell`, `http`, `python`, `agent` (also `claude`), `fanout`, or `workflow` (also `gate`): see"
+        " [Gates](#gates).",
         '"shell"',
     ),
     Field("enabled", FLAG, "If false, ticks of the job are skipped with the reason `disabled`.", "true"),

@@ -71,6 +71,8 @@ STEP_ONLY: Final = (
         "false",
     ),
     Field("job", TEXT, "The job that the step runs."),
+    Field("workflow", TEXT, "The workflow that the step runs as its child. The step ends with that execution."),
+    Field("params", VALUES, "The parameters of `workflow`; may hold templates."),
     Field(
         "approve",
         TABLES._replace(words="true or table"),

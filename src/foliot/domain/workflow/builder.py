@@ -72,14 +72,17 @@ class Workflow:
         function: Callable[..., Any] | None = None,
         *,
         job: str | None = None,
+        workflow: str | None = None,
+        params: Mapping[str, Any] | None = None,
         approve: Approval | Mapping[str, Any] | bool = False,
         payload: Any = None,
         overlap: Literal["allow", "skip", "queue"] = "allow",
         recovers: bool = False,
         **options: Unpack[StepOptions],
     ) -> "StepBuilder":
-        """Add a step: a function, a job that exists (`job=`), a question to a person (`approve=`), or a job of its own:
-        `shell=`, `argv=`, `call="module:function"`, `http=` or `agent=`.
+        """Add a step: a function, a job that exists (`job=`), a workflow that exists (`workflow=`, with `params=`), a
+        question to a person (`approve=`), or a job of its own: `shell=`, `argv=`, `call="module:function"`, `http=` or
+        `agent=`.
 
         A step that is a job of its own has the options of a job, also those of a gate (`depends_on`). A step that names
         a job may give `env`, `stdin`, `headers` and `body` anew. `approve={"timeout": "1h", "default": "approve"}` says
@@ -87,6 +90,9 @@ class Workflow:
         it comes after by failure or complete.
         """
         asked = read_approval(approve)
+        if workflow is not None:
+            is_alone = function is None and job is None and asked is None
+            return self._subworkflow(name, workflow, params, is_alone, options)
         if function is not None and (job is not None or asked is not None):
             raise _surplus(name, ["a function"])
         work = read_keywords(STEP_CALL, options)
@@ -106,6 +112,16 @@ class Workflow:
                 spec={} if is_own else work.fill(_SPEC),
             )
         )
+        return StepBuilder(self, len(self._steps) - 1)
+
+    def _subworkflow(
+        self, name: str, workflow: str, params: Mapping[str, Any] | None, is_alone: bool, options: Mapping[str, Any]
+    ) -> "StepBuilder":
+        if not is_alone or options:
+            raise _surplus(name, sorted(options) or ["a workflow"])
+        known = JobId(text(workflow, "workflow"))
+        given = None if params is None else dict(params)
+        self._steps.append(Step(name=text(name, "name"), job=known, is_subworkflow=True, payload=given))
         return StepBuilder(self, len(self._steps) - 1)
 
     def _definition(self, name: str, function: Callable[..., Any] | None, work: Keywords) -> JobSpec:
@@ -195,6 +211,8 @@ class StepBuilder:
         function: Callable[..., Any] | None = None,
         *,
         job: str | None = None,
+        workflow: str | None = None,
+        params: Mapping[str, Any] | None = None,
         approve: Approval | Mapping[str, Any] | bool = False,
         payload: Any = None,
         overlap: Literal["allow", "skip", "queue"] = "allow",
@@ -203,7 +221,16 @@ class StepBuilder:
     ) -> "StepBuilder":
         """Add the next step to the same workflow."""
         return self.workflow.step(
-            name, function, job=job, approve=approve, payload=payload, overlap=overlap, recovers=recovers, **options
+            name,
+            function,
+            job=job,
+            workflow=workflow,
+            params=params,
+            approve=approve,
+            payload=payload,
+            overlap=overlap,
+            recovers=recovers,
+            **options,
         )
 
 

@@ -28,6 +28,7 @@ _OUTPUT_OPTIONAL: Final = frozenset({"shell", "http", "agent"})
 """Kinds whose runs have an output only if the field `output` is set."""
 _STEP_KINDS: Final = ("job", "definition", "approval")
 _NO_SUCH_JOB: Final = "Define it as well, or name an existing job: foliot jobs."
+_NO_SUCH_WORKFLOW: Final = "Define it as well, or name an existing workflow: foliot workflows."
 _NO_NAMES: Final[Mapping[JobId, str]] = {}
 
 
@@ -97,16 +98,38 @@ def _step_problems(workflow_id: str, step: Step, jobs: Mapping[JobId, JobSpec]) 
     if len(given) != 1:
         hint = "Give exactly one of these."
         yield Problem.error("a step is either a job of its own, an existing job, or an approval", hint)
-    if step.job is not None and (step.job == workflow_id or _is_workflow(jobs.get(step.job))):
-        yield Problem.error(f'"{step.job}" is a workflow and cannot be a step', "Name a job.")
-    elif step.job is not None and step.job not in jobs:
-        yield Problem.error(f'job "{step.job}" does not exist', suggest(step.job, jobs, otherwise=_NO_SUCH_JOB))
+    if step.job is not None:
+        yield from _named_problems(workflow_id, step, step.job, jobs)
     definition = step.definition or jobs.get(step.job or JobId(""))
     if definition is not None and definition.options.queue == TREES_QUEUE and definition.options.retry.retries:
         hint = "Remove retries here, and set them on the runs that it starts."
         yield Problem.error("a step that starts other runs cannot have retries", hint)
     if step.definition is not None:
         yield from _definition_problems(step_job_id(workflow_id, step.name), step.definition, jobs)
+
+
+def _named_problems(workflow_id: str, step: Step, name: JobId, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
+    """Yield the problems of the job or workflow that a step names."""
+    named = jobs.get(name)
+    if name == workflow_id:
+        yield Problem.error(f'"{name}" would start itself without end', "Name another workflow or a job.")
+    elif step.is_subworkflow and not _is_workflow(named):
+        known = [one for one, spec in jobs.items() if _is_workflow(spec)]
+        yield Problem.error(f'workflow "{name}" does not exist', suggest(name, known, otherwise=_NO_SUCH_WORKFLOW))
+    elif not step.is_subworkflow and _is_workflow(named):
+        yield Problem.error(f'"{name}" is a workflow, not a job', f'Use workflow = "{name}".')
+    elif named is None:
+        yield Problem.error(f'job "{name}" does not exist', suggest(name, jobs, otherwise=_NO_SUCH_JOB))
+    elif step.is_subworkflow:
+        yield from _param_problems(step, named)
+
+
+def _param_problems(step: Step, workflow: JobSpec) -> Iterator[Problem]:
+    """Yield a problem for each parameter that the workflow does not have."""
+    known = workflow.payload_template or {}
+    for name in (step.payload or {}).keys() - known.keys():
+        hint = suggest(name, known, otherwise=f"It has: {', '.join(known)}." if known else "It has no parameters.")
+        yield Problem.error(f'workflow "{step.job}" has no parameter "{name[:64]}"', hint)
 
 
 def _definition_problems(job_id: JobId, definition: JobSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:

@@ -55,6 +55,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     job: JobId | None = None
     """A job that is defined elsewhere, as it is when the execution starts."""
+    is_subworkflow: bool = False
+    """Whether `job` is a workflow. It runs as a child execution, with `payload` as its parameters."""
     definition: JobSpec | None = None
     approval: Approval | None = None
     after: tuple[Edge, ...] = ()

@@ -17,10 +17,11 @@ from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.check import check_workflow
-from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all, related_jobs
+from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of, jobs_of_all, related_jobs
+from foliot.domain.workflow.recursion import job_started_by, jobs_started_by, recursion_in
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
-from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, NotFound, RowUnreadable, suggest
+from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, InvalidWorkflow, NotFound, RowUnreadable, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Deployment, WorkflowVersion
 from foliot.ports.storage import Storage
@@ -153,7 +154,23 @@ class WorkflowService:
             jobs = {**await self.jobs_named(related_jobs(workflow_id, spec), besides=coming), **around.jobs}
             refuse_foreign("workflow", _owners(workflow_id, spec, jobs))
             taken = await conflicts.taken(workflow_id, spec)
-            check_workflow(workflow_id, spec, jobs, watchable=jobs.keys() | coming, taken=taken)
+            named = _with_workflows(jobs, around)
+            check_workflow(workflow_id, spec, named, watchable=jobs.keys() | coming, taken=taken)
+        await self._refuse_recursion(workflows, around)
+
+    async def _refuse_recursion(self, workflows: Mapping[str, WorkflowSpec], around: Declared) -> None:
+        """Refuse workflows that would start themselves, through others that are stored or stored with them."""
+        started = {JobId(name): jobs_started_by(spec) for name, spec in around.workflows.items()}
+        started |= {job_id: job_started_by(spec) for job_id, spec in around.jobs.items()}
+        while missing := {name for names in started.values() for name in names} - started.keys():
+            started |= {name: set() for name in missing}
+            for job_id, job in (await known_jobs(self._storage, missing)).items():
+                started[job_id] = job_started_by(job.spec)
+            found = await self._storage.definitions.get_workflows([(name, None) for name in missing])
+            started |= {JobId(version.workflow_id): jobs_started_by(version.spec) for version in found.values()}
+        for name, problem in recursion_in(started).items():
+            if name in workflows:
+                raise InvalidWorkflow(name, [problem])
 
     async def jobs_named(self, names: Collection[JobId], besides: Collection[JobId] = ()) -> dict[JobId, JobSpec]:
         """Return the named jobs that exist; if one is missing, also other jobs, to suggest a similar name."""
@@ -349,3 +366,9 @@ def _refuse_unknown_steps(execution: ExecutionView, steps: Sequence[str]) -> Non
     for step in steps:
         if step not in known:
             raise NotFound("step", step, known=known)
+
+
+def _with_workflows(jobs: Mapping[JobId, JobSpec], around: Declared) -> dict[JobId, JobSpec]:
+    """Add the workflows that are stored together, so that steps can name them."""
+    coming = {JobId(name): jobs_of(name, 0, spec)[JobId(name)] for name, spec in around.workflows.items()}
+    return {**jobs, **coming}

@@ -188,13 +188,21 @@ def _view_step(step: Step, layer: int, is_paused: bool) -> WorkflowStepView:
     return WorkflowStepView(
         name=step.name,
         layer=layer,
-        kind="approval" if step.approval else "job" if step.definition is None else kind_name(step.definition.kind),
+        kind=_kind_of_step(step),
         job=step.job,
         is_final=step.is_final,
         recovers=step.recovers,
         is_paused=is_paused,
         after=[_view_edge(edge) for edge in step.after],
     )
+
+
+def _kind_of_step(step: Step) -> str:
+    if step.approval is not None:
+        return "approval"
+    if step.definition is not None:
+        return kind_name(step.definition.kind)
+    return "workflow" if step.is_subworkflow else "job"
 
 
 def _view_edge(edge: Edge) -> EdgeView:

@@ -41,6 +41,9 @@ REASONS: Final[Mapping[str, str]] = {
     Reason.DEP_FAILED: "a job that it depends on did not succeed",
     Reason.COOLDOWN: "its gate declined a short time ago and is in its cooldown",
     Reason.STEP_FAILED: "one of its steps failed",
+    Reason.INPUTS: "its items could not be read",
+    Reason.ITEMS_FAILED: "more items failed than its partial_tolerance allows",
+    Reason.REDUCER_FAILED: "its reducer did not succeed",
     Reason.REJECTED: "it was rejected",
     Reason.MARKED: "it was marked as a success",
 }
