@@ -57,4 +57,4 @@ class ClockCheck:
 
 
 def _sizes(size: Millis) -> dict[str, object]:
-    return {"by_ms": size, "direction": "forward" if size > 0 else "back"}
+    return {"by_ms": size, "hint": "See what it affects with: foliot status"}

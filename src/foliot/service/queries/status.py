@@ -140,10 +140,7 @@ class StatusQuery:
 
     async def page(self) -> StatusPage:
         now = self._clock.now()
-        limits = HealthLimits(
-            rows=_ROWS, counted=_COUNTED, late_since=Instant(now - LATE), failed_since=Instant(now - FAILING)
-        )
-        found = await self._queries.health(limits)
+        found = await self._queries.health(health_limits(now))
         notices = [*notices_of(found), *await self._clock_notices(found, now)]
         notices.sort(key=lambda notice: SEVEREST_FIRST.index(notice.state))
         return StatusPage(
@@ -165,6 +162,12 @@ class StatusQuery:
 
 
 SEVEREST_FIRST: Final = (State.DOWN, State.ATTENTION, State.WELL)
+
+
+def health_limits(now: Instant) -> HealthLimits:
+    return HealthLimits(
+        rows=_ROWS, counted=_COUNTED, late_since=Instant(now - LATE), failed_since=Instant(now - FAILING)
+    )
 
 
 def unreachable_page(message: str, hint: str, at: datetime) -> StatusPage:
