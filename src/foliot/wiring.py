@@ -20,10 +20,16 @@ from foliot.adapters.queue.storage import StorageQueue
 from foliot.adapters.runners.agent import AgentRunner
 from foliot.adapters.runners.approval import ApprovalRunner
 from foliot.adapters.runners.function import Handler
+from foliot.adapters.runners.host import ThisHost
 from foliot.adapters.runners.http import HttpRunner
 from foliot.adapters.runners.isolated.calls import IsolatedCalls
 from foliot.adapters.runners.launcher import LaunchRunner
-from foliot.adapters.runners.process.limits.descriptors import DESCRIPTORS_PER_RUN, WORKER_DESCRIPTORS, raise_limit
+from foliot.adapters.runners.process.limits.descriptors import (
+    DESCRIPTORS_PER_RUN,
+    WORKER_DESCRIPTORS,
+    raise_limit,
+    runs_for,
+)
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.domain.fanout.kind import FanoutKind
@@ -45,6 +51,7 @@ from foliot.engine.node import Node
 from foliot.engine.settings import Parts, Settings
 from foliot.errors import DriverMissing, InvalidInput, InvalidWorkflow, suggest
 from foliot.ports.clock import Clock
+from foliot.ports.host import Host
 from foliot.ports.launcher import RunLauncher
 from foliot.ports.listeners import Subscription
 from foliot.ports.runner import Runner
@@ -279,8 +286,13 @@ def take_descriptors(slots: int) -> Descriptors:
     return Descriptors(
         allowed,
         WORKER_DESCRIPTORS + DESCRIPTORS_PER_RUN * slots,
-        max(allowed - WORKER_DESCRIPTORS, 0) // DESCRIPTORS_PER_RUN,
+        runs_for(allowed),
     )
+
+
+def build_host() -> Host:
+    """Build what `foliot doctor` examines this machine with."""
+    return ThisHost(ProcProcesses(SystemClock().boot_id))
 
 
 def node_label() -> str:

@@ -42,6 +42,8 @@ INTERFACE_EXCEPTIONS: Final[Mapping[str, frozenset[str]]] = {
     f"{_CLI}.server.settings": frozenset({"wiring", "engine", "ports"}),
     f"{_CLI}.server.banner": frozenset({"engine"}),
     f"{_CLI}.commands.serve": frozenset({"engine"}),
+    # doctor examines the machine, also if there is no storage.
+    f"{_CLI}.commands.doctor": frozenset({"wiring"}),
 }
 """Module -> the inner layers it may import as an exception."""
 

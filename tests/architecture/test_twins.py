@@ -45,6 +45,8 @@ FILES: Final = (
 )
 
 QUERIES: Final = (
+    alone("SQLite can check its own file.", sqlite="quick_check"),
+    alone("In SQLite leases do not depend on the wall clock.", postgres="long_leases"),
     alone(
         "Transactions of PostgreSQL are concurrent, so it locks rows, and first finds which rows to lock. SQLite has "
         "one writer, which reads the same rows without a lock.",

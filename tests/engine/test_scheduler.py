@@ -327,7 +327,7 @@ async def test_a_scheduler_started_after_a_crash_fires_the_tick_once(
 
 
 @pytest.mark.proves("T6")
-async def test_a_clock_set_back_repeats_no_tick_and_delays_none(rig: Rig) -> None:
+async def test_a_clock_set_back_repeats_no_tick_and_is_silent_for_the_length_of_the_step(rig: Rig) -> None:
     await rig.schedule(every(60))
     await rig.fire(10 * MINUTE)
     await rig.work()

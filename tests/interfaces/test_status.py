@@ -6,13 +6,21 @@ from pathlib import Path
 import pytest
 
 from foliot import Foliot
+from foliot.adapters.storage.sqlite.storage import SqliteStorage
+from foliot.domain.clock import ClockFault, ClockFaultKind
 from foliot.domain.ids import WorkerId
+from foliot.domain.instant import HOUR, MINUTE, Instant, Millis, to_datetime
 from foliot.domain.run.lease import Worker, WorkerState
 from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.status import notice_hint, notice_text, size_text
-from foliot.ports.queries import Depth, HealthDetails, StorageSize
-from foliot.service.queries.status import Notice, SchedulesLate, State, notices_of
-from foliot.testing.clock import START
+from foliot.ports.queries import ClockEffects, Depth, HealthDetails, LongLease, StorageSize
+from foliot.service.queries.clock_notices import ClockSetBack, clock_notices
+from foliot.service.queries.notice import State
+from foliot.service.queries.status import Notice, SchedulesLate, StatusQuery, notices_of
+from foliot.testing.builders import every
+from foliot.testing.clock import START, VirtualClock
+from foliot.testing.conformance.storage.scene import Scene
 from tests.interfaces.conftest import Call
 from tests.interfaces.serving import started
 
@@ -120,3 +128,54 @@ def test_many_late_schedules_are_counted_and_some_are_named() -> None:
 )
 def test_sizes_are_readable(size: int, text: str) -> None:
     assert size_text(size) == text
+
+
+def a_fault(kind: ClockFaultKind, size: int, at: int = START) -> ClockFault:
+    return ClockFault("north:7", kind, Millis(size), Instant(at))
+
+
+def test_a_clock_that_was_set_back_is_noticed_with_what_waits_until_when() -> None:
+    effects = ClockEffects([], [LongLease("south", Instant(START + HOUR))])
+    faults = [a_fault(ClockFaultKind.STEP, -2 * HOUR)]
+
+    [notice] = clock_notices(faults, effects, Instant(START + MINUTE))
+
+    text = notice_text(notice)
+    assert text.startswith(f"the clock was set back by 2h00m at {moment(to_datetime(START))}")
+    assert text.endswith(f"leases of workers live longer: south until {moment(to_datetime(Instant(START + HOUR)))}")
+    assert "not decided again" in notice_hint(notice)
+    assert list(clock_notices(faults, None, Instant(START + 3 * HOUR))) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (a_fault(ClockFaultKind.STEP, 2 * HOUR), "the clock was set forward by 2h00m at "),
+        (a_fault(ClockFaultKind.SKEW, 9_000), "clocks differ from that of the database: north:7 by 9.0s (ahead)"),
+        (a_fault(ClockFaultKind.SKEW, -9_000), "clocks differ from that of the database: north:7 by 9.0s (behind)"),
+    ],
+)
+def test_a_fault_of_a_clock_is_noticed_with_its_size(fault: ClockFault, text: str) -> None:
+    [notice] = clock_notices([fault], None, Instant(START + MINUTE))
+
+    assert notice_text(notice).startswith(text)
+    assert notice_hint(notice)
+
+
+async def test_status_names_the_schedules_that_are_silent_after_the_clock_was_set_back(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    storage = await SqliteStorage.open(tmp_path / "foliot.db", clock=clock)
+    scene = Scene(storage, clock)
+    await scene.schedule(every(3_600))
+    await scene.fire_after(3 * HOUR)
+    clock.step(-2 * HOUR)
+    await storage.upkeep.save_clock_fault(a_fault(ClockFaultKind.STEP, -2 * HOUR, clock.now()))
+
+    page = await StatusQuery(storage, clock).page()
+    await storage.close()
+
+    [notice] = [one for one in page.notices if isinstance(one, ClockSetBack)]
+    assert (notice.by, notice.nodes) == (2 * 3_600, ("north:7",))
+    [waiting] = notice.schedules
+    assert (waiting.schedule_id, waiting.until) == ("nightly", to_datetime(Instant(START + 4 * HOUR)))
+    assert f"; 1 schedule silent: nightly until {moment(waiting.until)}" in notice_text(notice)

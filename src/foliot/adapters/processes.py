@@ -35,6 +35,13 @@ class ProcProcesses:
             return not _exists(int(pid))
         return fields[0] in _ENDED or fields[_START_TIME] != start
 
+    def living_pid(self, process: str) -> int | None:
+        """Return the PID of a process that runs on this machine. None: it has ended, or runs elsewhere."""
+        place, pid, start = [*process.rsplit(" ", 2), "", ""][:3]
+        fields = self._fields(int(pid)) if place == self._place and pid.isdecimal() else None
+        is_same = fields is not None and fields[0] not in _ENDED and fields[_START_TIME] == start
+        return int(pid) if is_same else None
+
     def _namespace(self) -> int | None:
         """Return the inode of the PID namespace. None: /proc is missing or shows another namespace."""
         try:

@@ -8,11 +8,13 @@
     settings      the result                             workflows, steps
     starter       what `foliot init` writes              workflow_json, workflow_writing: one of them as JSON
     crontab       what `foliot import crontab` writes
+    exposure      secrets that are written into a file, for `foliot doctor`
 
 Every key, its names and what it means are in `domain.vocabulary`.
 The file is data: reading it executes nothing and opens only the files it includes.
 """
 
+from foliot.config.exposure import written_secrets
 from foliot.config.loading import load
 from foliot.config.settings import (
     Configuration,
@@ -37,4 +39,5 @@ __all__ = [
     "ServerSettings",
     "Severity",
     "load",
+    "written_secrets",
 ]

@@ -3,7 +3,7 @@
     scheduler     scheduler dispatcher gates reaper janitor                turns ticks into runs, admits them, cleans up
     coordinator   heartbeat consumer finisher logbook progress, settler    opens and settles trees
     worker        heartbeat consumer finisher logbook progress             executes runs
-    every process storage check, and a listener for each name of the application's hooks
+    every process storage check, clock check, and a listener for each name of the application's hooks
 
 A coordinator is a worker of the reserved queue @trees. Any number of processes may have each role; the role scheduler
 includes the role coordinator.
@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from foliot.domain.instant import SECOND, Millis
+from foliot.engine.clock_check import ClockCheck
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.deadline import deadline
 from foliot.engine.listener import EventListener
@@ -46,7 +47,7 @@ class Node:
         self._scheduler = SchedulerRole(parts, settings) if settings.is_scheduler else None
         self._coordinator = CoordinatorRole(parts, settings) if settings.is_coordinator else None
         self._worker = build_worker(parts, settings) if settings.is_worker else None
-        self._storage_check = StorageCheck(parts.storage)
+        self._checks = (StorageCheck(parts.storage), ClockCheck(parts.storage.upkeep, settings.label))
         holder = f"{settings.label} {parts.ids.make(parts.clock.now())}"
         self._listeners = [
             EventListener(parts.storage, parts.clock, one, holder=holder, lease=settings.lease, every=settings.poll)
@@ -90,7 +91,7 @@ class Node:
     async def stop(self) -> None:
         """Stop in order, within the drain deadline and a few seconds for each of the last writes: an unreachable
         storage must not block it."""
-        await self._halt([self._storage_check])
+        await self._halt(self._checks)
         if self._scheduler is not None:
             await self._halt(self._scheduler.duties)
             await self._try("resign", self._scheduler.janitor.resign())
@@ -114,7 +115,7 @@ class Node:
     def _duties(self) -> Sequence[Duty]:
         roles = (self._scheduler, self._coordinator, self._worker)
         return [
-            self._storage_check,
+            *self._checks,
             *self._listeners,
             *(duty for role in roles if role is not None for duty in role.duties),
         ]

@@ -10,6 +10,7 @@ the value. `job` and `workflow` raise `RowUnreadable` if the definition itself c
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
+from foliot.domain.clock import ClockFault
 from foliot.domain.events import Event
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token
@@ -316,6 +317,22 @@ class StorageSize(NamedTuple):
     """What is left on the disk. None: that is not known, because the database is on a server."""
 
 
+class LongLease(NamedTuple):
+    """A worker that has not renewed its leases since the clock was set back: they expire later by the same time."""
+
+    worker: str
+    expires_at: Instant
+
+
+class ClockEffects(NamedTuple):
+    """What a clock that was set back delays."""
+
+    schedules: Sequence[Schedule]
+    """Schedules with decided ticks in the future, the furthest first: they are silent until these times have passed."""
+    leases: Sequence[LongLease]
+    """Only where the wall clock decides about leases."""
+
+
 class HealthDetails(NamedTuple):
     """What shows whether schedules fire and runs are executed."""
 
@@ -333,6 +350,8 @@ class HealthDetails(NamedTuple):
     Only the newest 500 failed runs, and the newest 500 timeouts, are searched."""
     failing_count: int
     size: StorageSize
+    clock_faults: Sequence[ClockFault] = ()
+    """Steps and differences of clocks that processes have saved, the newest first."""
 
 
 class Queries(Protocol):
@@ -407,6 +426,14 @@ class Queries(Protocol):
     async def overview(self, limits: OverviewLimits) -> OverviewDetails: ...
 
     async def health(self, limits: HealthLimits) -> HealthDetails: ...
+
+    async def clock_effects(self, now: Instant, *, limit: int) -> ClockEffects:
+        """Return what waits because the clock was set back. Reads every schedule."""
+        ...
+
+    async def long_runs(self, started_before: Instant, *, limit: int) -> list[Run]:
+        """Return runs whose current attempt started before that moment, the oldest first."""
+        ...
 
     # -- runs by id, and lists that commands and `verify` read in pages
     # A run that cannot be read is returned with its error (`Run.unreadable`) and does not affect the others.

@@ -1,8 +1,9 @@
-"""The upkeep port: leadership, retention, the storage check and expired workers."""
+"""The upkeep port: leadership, retention, checks of the storage and of clocks, and expired workers."""
 
 from collections.abc import Collection
 from typing import NamedTuple, Protocol
 
+from foliot.domain.clock import ClockFault, ClockReading
 from foliot.domain.ids import WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import ExpiredLease
@@ -79,6 +80,24 @@ class Upkeep(Protocol):
     async def check(self) -> None:
         """Return if this process may continue to write. Raise SchemaTooNew if a later version of Foliot has changed the
         schema incompatibly, and StorageGone if the open database is no longer the one at its URL."""
+        ...
+
+    async def probe(self) -> None:
+        """Write and commit one row. Raise the error of a storage that can be read, but not written."""
+        ...
+
+    async def damages(self) -> list[str]:
+        """Return what is damaged in the file of the database, as texts. Empty for a database on a server."""
+        ...
+
+    # -- clocks
+
+    async def read_clocks(self) -> ClockReading:
+        """Return the clock of the storage beside those of this process."""
+        ...
+
+    async def save_clock_fault(self, fault: ClockFault) -> None:
+        """Replace the last fault of this kind of the process. Only the newest hundred are kept."""
         ...
 
     # -- expired workers

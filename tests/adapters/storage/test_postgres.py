@@ -230,6 +230,10 @@ class TestOverview(contracts.OverviewContract):
     pass
 
 
+class TestClockFaults(contracts.ClockFaultContract):
+    pass
+
+
 class TestHealth(contracts.HealthContract):
     pass
 

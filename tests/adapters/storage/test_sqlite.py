@@ -191,6 +191,10 @@ class TestOverview(suites.OverviewContract):
     pass
 
 
+class TestClockFaults(suites.ClockFaultContract):
+    pass
+
+
 class TestHealth(suites.HealthContract):
     pass
 

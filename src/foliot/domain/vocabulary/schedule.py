@@ -45,7 +45,7 @@ RULE: Final = (
     Field(
         "every",
         EVERY,
-        "The time between two ticks, in whole seconds. Clock changes have no effect.",
+        "The time between two ticks, in whole seconds. Summer time has no effect.",
         aliases=(Alias("interval"),),
     ),
     Field("at", MOMENT, "The time of the only tick."),

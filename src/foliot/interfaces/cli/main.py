@@ -53,6 +53,7 @@ _SECTIONS: Final = {
         "progress": "Report how far the run has come.",
     },
     "Maintenance": {
+        "doctor": "Check this installation, and say what to do.",
         "verify": "Check the tick ledger against the schedules.",
         "backup": "Copy the database while it is in use.",
         "migrate": "Bring the database to this version.",

@@ -9,6 +9,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.queries import JobDetails, Matches, ScheduleDetails
 from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
+from foliot.service.queries.doctor.report import Doctor, Report
 from foliot.service.queries.explained import ExplainQuery
 from foliot.service.queries.jobs import JobPage, JobQueries
 from foliot.service.queries.logs import Logs
@@ -66,6 +67,10 @@ class Queries:
                 error = await references.no_single_run(name, read_reference(name), found)
                 raise await references.nothing(name, "job, schedule or run") if isinstance(error, NotFound) else error
         return await self.runs.page_of(found)
+
+    async def examined_by(self, doctor: Doctor) -> Report:
+        """Return the report about this storage and the machine."""
+        return await doctor.with_storage(self.storage, self.clock)
 
     def step_logs(self, execution_id: RunId) -> StepLogs:
         """Return a reader of the logs of all steps of an execution."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from enum import StrEnum
 from typing import Final
 
 import msgspec
@@ -14,7 +13,10 @@ from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.clock import Clock
 from foliot.ports.queries import HealthDetails, HealthLimits
 from foliot.ports.storage import Storage
+from foliot.service.queries.clock_notices import ClockNotice, clock_notices, is_set_back
 from foliot.service.queries.documents import moment
+from foliot.service.queries.notice import BaseNotice
+from foliot.service.queries.notice import State as State
 from foliot.service.queries.overview import DepthView
 from foliot.service.queries.worker_view import WorkerView, view_worker
 
@@ -28,22 +30,10 @@ _ROWS: Final = 20
 _COUNTED: Final = 10_000
 
 
-class State(StrEnum):
-    """Of a notice, and of the whole: that of its most severe notice."""
-
-    WELL = "well"
-    ATTENTION = "attention"
-    DOWN = "down"
-
-
 # -- notices: each has a code, its state and values, without text
 
 
-class _Notice(msgspec.Struct, frozen=True, kw_only=True, tag_field="code"):
-    """The tag is the code."""
-
-
-class StorageUnreachable(_Notice, frozen=True, kw_only=True, tag="storage_unreachable"):
+class StorageUnreachable(BaseNotice, frozen=True, kw_only=True, tag="storage_unreachable"):
     """The database could not be opened or read. The page then contains nothing else."""
 
     message: str
@@ -51,26 +41,26 @@ class StorageUnreachable(_Notice, frozen=True, kw_only=True, tag="storage_unreac
     state: State = State.DOWN
 
 
-class NoScheduler(_Notice, frozen=True, kw_only=True, tag="no_scheduler"):
+class NoScheduler(BaseNotice, frozen=True, kw_only=True, tag="no_scheduler"):
     """No scheduler is alive: schedules do not fire, and delayed runs do not start."""
 
     state: State = State.DOWN
 
 
-class NoWorker(_Notice, frozen=True, kw_only=True, tag="no_worker"):
+class NoWorker(BaseNotice, frozen=True, kw_only=True, tag="no_worker"):
     """No worker is alive: nothing is executed."""
 
     state: State = State.DOWN
 
 
-class QueuesUnserved(_Notice, frozen=True, kw_only=True, tag="queues_unserved"):
+class QueuesUnserved(BaseNotice, frozen=True, kw_only=True, tag="queues_unserved"):
     """Runs wait in queues that no living worker serves."""
 
     queues: tuple[str, ...]
     state: State = State.ATTENTION
 
 
-class SchedulesLate(_Notice, frozen=True, kw_only=True, tag="schedules_late"):
+class SchedulesLate(BaseNotice, frozen=True, kw_only=True, tag="schedules_late"):
     """Schedules were not decided in time, though a scheduler may be alive. Counting stops at 10,000."""
 
     count: int
@@ -81,7 +71,7 @@ class SchedulesLate(_Notice, frozen=True, kw_only=True, tag="schedules_late"):
     state: State = State.ATTENTION
 
 
-class JobsFailing(_Notice, frozen=True, kw_only=True, tag="jobs_failing"):
+class JobsFailing(BaseNotice, frozen=True, kw_only=True, tag="jobs_failing"):
     """The newest result of these jobs is a failure of the last seven days."""
 
     count: int
@@ -90,12 +80,14 @@ class JobsFailing(_Notice, frozen=True, kw_only=True, tag="jobs_failing"):
     state: State = State.ATTENTION
 
 
-class DiskLow(_Notice, frozen=True, kw_only=True, tag="disk_low"):
+class DiskLow(BaseNotice, frozen=True, kw_only=True, tag="disk_low"):
     free: int
     state: State = State.ATTENTION
 
 
-Notice = StorageUnreachable | NoScheduler | NoWorker | QueuesUnserved | SchedulesLate | JobsFailing | DiskLow
+Notice = (
+    StorageUnreachable | NoScheduler | NoWorker | QueuesUnserved | SchedulesLate | JobsFailing | DiskLow | ClockNotice
+)
 
 # -- the page
 
@@ -148,11 +140,9 @@ class StatusQuery:
 
     async def page(self) -> StatusPage:
         now = self._clock.now()
-        limits = HealthLimits(
-            rows=_ROWS, counted=_COUNTED, late_since=Instant(now - LATE), failed_since=Instant(now - FAILING)
-        )
-        found = await self._queries.health(limits)
-        notices = sorted(notices_of(found), key=lambda notice: _SEVEREST_FIRST.index(notice.state))
+        found = await self._queries.health(health_limits(now))
+        notices = [*notices_of(found), *await self._clock_notices(found, now)]
+        notices.sort(key=lambda notice: SEVEREST_FIRST.index(notice.state))
         return StatusPage(
             at=to_datetime(now),
             state=notices[0].state if notices else State.WELL,
@@ -165,8 +155,19 @@ class StatusQuery:
             storage=StorageView(**found.size._asdict()),
         )
 
+    async def _clock_notices(self, found: HealthDetails, now: Instant) -> list[ClockNotice]:
+        is_waiting = is_set_back(found.clock_faults, now)
+        effects = await self._queries.clock_effects(now, limit=_ROWS) if is_waiting else None
+        return list(clock_notices(found.clock_faults, effects, now))
 
-_SEVEREST_FIRST: Final = (State.DOWN, State.ATTENTION, State.WELL)
+
+SEVEREST_FIRST: Final = (State.DOWN, State.ATTENTION, State.WELL)
+
+
+def health_limits(now: Instant) -> HealthLimits:
+    return HealthLimits(
+        rows=_ROWS, counted=_COUNTED, late_since=Instant(now - LATE), failed_since=Instant(now - FAILING)
+    )
 
 
 def unreachable_page(message: str, hint: str, at: datetime) -> StatusPage:

@@ -4,11 +4,15 @@ import pytest
 
 from foliot.adapters.clock import SystemClock
 from foliot.adapters.storage.postgres.database.server_clock import ServerClock
+from foliot.adapters.storage.postgres.database.transaction import Database
+from foliot.domain.clock import skew_of, step_between
 from foliot.domain.ids import JobId, first_id_at
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.run import Status
+from foliot.ports.queries import LongLease
 from foliot.service.commands.runs import RunRequest
+from foliot.testing.builders import a_worker
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import open_services
 
@@ -109,3 +113,44 @@ def test_setting_the_local_wall_clock_has_no_effect() -> None:
     own.step(-DAY)
 
     assert SERVER - 2 <= clock.now() <= SERVER
+
+
+@pytest.mark.parametrize("error", [HOUR, -MINUTE])
+async def test_the_difference_between_the_machine_and_the_server_is_measured(dsn: str, error: Millis) -> None:
+    services = await open_services(dsn, WrongClock(error))
+    reading = await services.storage.upkeep.read_clocks()
+    await services.close()
+
+    skew = skew_of(reading)
+    assert skew is not None
+    assert abs(skew - error) < 5 * SECOND
+
+
+async def test_a_server_whose_clock_is_set_back_has_a_step(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    services = await open_services(dsn)
+    upkeep = services.storage.upkeep
+    first = await upkeep.read_clocks()
+
+    class Earlier(Database):
+        async def value(self, name: str, *values: object) -> int:
+            return int(await super().value(name, *values)) - HOUR
+
+    monkeypatch.setattr(upkeep._vital, "__class__", Earlier)  # type: ignore[attr-defined]  # nobody may set the clock
+    second = await upkeep.read_clocks()
+    await services.close()
+
+    step = step_between(first, second)
+    assert step is not None
+    assert abs(step + HOUR) < 5 * SECOND
+
+
+async def test_workers_that_were_seen_in_the_future_hold_their_leases_longer(dsn: str) -> None:
+    services = await open_services(dsn)
+    now = services.clock.now()
+    await services.storage.work.register(a_worker("north"), Millis(MINUTE), at=Instant(now + HOUR))
+    await services.storage.work.register(a_worker("south"), Millis(MINUTE), at=now)
+
+    effects = await services.storage.queries.clock_effects(now, limit=10)
+    await services.close()
+
+    assert effects.leases == [LongLease("north", Instant(now + HOUR + MINUTE))]

@@ -6,7 +6,16 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Snapshot
 from foliot.adapters.storage.postgres.database.values import columns
-from foliot.adapters.storage.shared.reads import AllWorkers, Leader, PageOfRuns, Query, Read, Request, SizeOnDisk
+from foliot.adapters.storage.shared.reads import (
+    AllWorkers,
+    Leader,
+    LongLeases,
+    PageOfRuns,
+    Query,
+    Read,
+    Request,
+    SizeOnDisk,
+)
 from foliot.adapters.storage.shared.rows import event_of
 from foliot.adapters.storage.shared.run_rows import chunks_of, summary_of
 from foliot.adapters.storage.shared.stored_queries import StoredQueries
@@ -62,6 +71,8 @@ class PostgresQueries(StoredQueries):
                 return await source.rows("leader")
             case SizeOnDisk():
                 return await source.rows("size_on_disk")
+            case LongLeases(seen_after, limit):
+                return await source.rows("long_leases", seen_after, limit)
 
     async def step_outputs(self, run_id: RunId, steps: Collection[str]) -> dict[str, StepOutput]:
         named = columns((run_id, step) for step in steps)

@@ -1,4 +1,4 @@
-"""Leadership, retention and expired workers.
+"""Leadership, retention, checks and expired workers.
 
 Only the server's clock decides whether a worker is alive. Each call of `prune` removes a bounded piece.
 """
@@ -22,6 +22,7 @@ from foliot.adapters.storage.shared.pruning import (
     removable_before,
     surplus_executions,
 )
+from foliot.domain.clock import ClockFault, ClockReading
 from foliot.domain.ids import RunId, WorkerId, first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import ExpiredLease
@@ -97,6 +98,25 @@ class PostgresUpkeep:
         least, newest = int(await self._vital.value("min_code")), max(migrations())
         if least > newest:
             raise SchemaTooNew(found=least, supported=newest)
+
+    async def probe(self) -> None:
+        await self._database.write("probe", lambda transaction: transaction.run("probe"))
+
+    async def damages(self) -> list[str]:
+        return []
+
+    async def read_clocks(self) -> ClockReading:
+        await self._vital.now(None)
+        # The estimate, and not the reply: a reply that took long must not look like a step.
+        clock = self._vital.clock
+        return ClockReading(clock.now(), clock.own.now(), clock.elapsed())
+
+    async def save_clock_fault(self, fault: ClockFault) -> None:
+        async def work(transaction: Transaction) -> None:
+            await transaction.run("save_clock_fault", *fault)
+            await transaction.run("prune_clock_faults")
+
+        await self._database.write("save_clock_fault", work)
 
     # -- expired workers
 

@@ -4,13 +4,15 @@ from functools import partial
 from typing import Final
 
 from foliot.adapters.storage.shared.definition_reads import DefinitionReads
-from foliot.adapters.storage.shared.reads import Leader, PageOfRuns, Query, Read, SizeOnDisk
+from foliot.adapters.storage.shared.reads import Leader, LongLeases, PageOfRuns, Query, Read, SizeOnDisk
 from foliot.adapters.storage.shared.rows import job_of, read_rows
 from foliot.adapters.storage.shared.run_reads import RunReads
+from foliot.domain.clock import TOLERANCE, ClockFault, ClockFaultKind
 from foliot.domain.ids import RunId
-from foliot.domain.run.run import Status
+from foliot.domain.instant import Instant
+from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.schedule import Schedule
-from foliot.ports.queries import HealthDetails, HealthLimits, RunFilter, StorageSize
+from foliot.ports.queries import ClockEffects, HealthDetails, HealthLimits, LongLease, RunFilter, StorageSize
 
 _FAILURES: Final = (Status.FAILED, Status.TIMEOUT)
 _SEARCHED: Final = 500
@@ -30,6 +32,7 @@ class HealthReads:
         queues = yield Query("ready_queues", (limits.rows,))
         [(late_count,)] = yield Query("count_late_schedules", (limits.late_since, limits.counted))
         [size] = yield SizeOnDisk()
+        clocks = yield Query("clock_faults", (limits.rows,))
         failing = yield from self._failing(limits)
         shown = failing[: limits.rows]
         runs = (yield from self._runs.get(shown)).runs
@@ -43,7 +46,24 @@ class HealthReads:
             failing=[runs[run_id] for run_id in shown if run_id in runs],
             failing_count=len(failing),
             size=StorageSize(*size),
+            clock_faults=[ClockFault(node, ClockFaultKind(kind), *rest) for node, kind, *rest in clocks],
         )
+
+    def clock_effects(self, now: Instant, limit: int) -> Read[ClockEffects]:
+        found = yield Query("schedules_ahead", (now + TOLERANCE, limit))
+        schedules = yield from self._definitions.read_schedules(found)
+        leases = yield LongLeases(now + TOLERANCE, limit)
+        return ClockEffects(
+            # Ticks with jitter may be decided before their planned moment.
+            [one for one in schedules if one.settled_until > now + TOLERANCE + one.revision.spec.early],
+            [LongLease(*row) for row in leases],
+        )
+
+    def long_runs(self, started_before: Instant, limit: int) -> Read[list[Run]]:
+        rows = yield Query("oldest_leases", (started_before, limit))
+        run_ids = [RunId(run_id) for (run_id,) in rows]
+        runs = (yield from self._runs.get(run_ids)).runs
+        return [runs[run_id] for run_id in run_ids if run_id in runs]
 
     def _late(self, limits: HealthLimits) -> Read[list[Schedule]]:
         values = (limits.late_since, limits.rows)

@@ -45,5 +45,13 @@ class SizeOnDisk(NamedTuple):
     """Select one row: the bytes of the database, those of the logs, and the free bytes of the disk or None."""
 
 
-Request = Query | PageOfRuns | AllWorkers | Leader | SizeOnDisk
+class LongLeases(NamedTuple):
+    """Select name and expiry of each worker that was last seen after a moment. No rows if leases do not depend on the
+    wall clock."""
+
+    seen_after: int
+    limit: int
+
+
+Request = Query | PageOfRuns | AllWorkers | Leader | SizeOnDisk | LongLeases
 Read = Generator[Request, Rows, T]

@@ -21,6 +21,7 @@ from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.queries import (
     EVERY_RUN,
+    ClockEffects,
     ExecutionsPage,
     Explained,
     FoundRun,
@@ -123,6 +124,12 @@ class StoredQueries(ABC):
 
     async def health(self, limits: HealthLimits) -> HealthDetails:
         return await self._read(self._health.health, limits)
+
+    async def clock_effects(self, now: Instant, *, limit: int) -> ClockEffects:
+        return await self._read(self._health.clock_effects, now, limit)
+
+    async def long_runs(self, started_before: Instant, *, limit: int) -> list[Run]:
+        return await self._read(self._health.long_runs, started_before, limit)
 
     # -- by id, and in pages
 

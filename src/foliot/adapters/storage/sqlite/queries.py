@@ -6,7 +6,16 @@ from shutil import disk_usage
 from typing import Final, ParamSpec, TypeVar
 
 from foliot.adapters.storage.shared.documents import encode, encode_names
-from foliot.adapters.storage.shared.reads import AllWorkers, Leader, PageOfRuns, Query, Read, Request, SizeOnDisk
+from foliot.adapters.storage.shared.reads import (
+    AllWorkers,
+    Leader,
+    LongLeases,
+    PageOfRuns,
+    Query,
+    Read,
+    Request,
+    SizeOnDisk,
+)
 from foliot.adapters.storage.shared.rows import event_of
 from foliot.adapters.storage.shared.run_rows import chunks_of, summary_of
 from foliot.adapters.storage.shared.stored_queries import StoredQueries
@@ -96,6 +105,8 @@ class SqliteQueries(StoredQueries):
             case SizeOnDisk():
                 path = self._context.reader.path
                 return [(_bytes(path), _bytes(Path(f"{path}-logs")), disk_usage(path.parent).free)]
+            case LongLeases():
+                return []  # leases expire by the time since boot
 
 
 def _bytes(path: Path) -> int:

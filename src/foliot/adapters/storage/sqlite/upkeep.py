@@ -1,4 +1,4 @@
-"""Maintenance: leadership, retention and expired workers."""
+"""Maintenance: leadership, retention, checks and expired workers."""
 
 from collections.abc import Callable, Collection
 from copy import copy
@@ -24,6 +24,7 @@ from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.schema import MAIN
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
+from foliot.domain.clock import ClockFault, ClockReading
 from foliot.domain.ids import RunId, ScheduleUid, WorkerId, first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import ExpiredLease
@@ -120,6 +121,25 @@ class SqliteUpkeep(Part):
         least = await self._reader.read(lambda session: session.value(SQL["min_code"]))
         if least > max(MAIN):
             raise SchemaTooNew(found=least, supported=max(MAIN))
+
+    async def probe(self) -> None:
+        await self._writer.submit("probe", lambda tx: tx.run(SQL["probe"], (tx.clock.now(),)))
+
+    async def damages(self) -> list[str]:
+        found = await self._reader.read(lambda session: session.column(SQL["quick_check"]))
+        return [] if found == ["ok"] else found
+
+    async def read_clocks(self) -> ClockReading:
+        clock = self._context.clock
+        now = clock.now()
+        return ClockReading(now, now, clock.elapsed())
+
+    async def save_clock_fault(self, fault: ClockFault) -> None:
+        def work(tx: Transaction) -> None:
+            tx.run(SQL["save_clock_fault"], fault)
+            tx.run(SQL["prune_clock_faults"])
+
+        await self._writer.submit("save_clock_fault", work)
 
     async def worker_processes(self) -> list[tuple[WorkerId, str]]:
         rows = await self._reader.read(lambda session: session.rows(SQL["worker_processes"]))

@@ -14,7 +14,8 @@ from foliot.interfaces.cli.output import print_json, print_line
 from foliot.interfaces.cli.render.status import fields, headline, notice_hint, notice_text, status_document
 from foliot.interfaces.cli.render.table import print_fields
 from foliot.interfaces.cli.render.text import escaped
-from foliot.service.queries.status import State, StatusPage, unreachable_page
+from foliot.service.queries.notice import State
+from foliot.service.queries.status import StatusPage, unreachable_page
 
 _CODES: Final[Mapping[State, int]] = {State.WELL: 0, State.ATTENTION: 1, State.DOWN: 2}
 

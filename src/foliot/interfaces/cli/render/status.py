@@ -6,11 +6,14 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.interfaces.cli.render.clock import clock_hint, clock_text
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.text import counted
+from foliot.service.queries import clock_notices as clocks
 from foliot.service.queries import status as answer
 from foliot.service.queries.documents import as_json
-from foliot.service.queries.status import State, StatusPage
+from foliot.service.queries.notice import State
+from foliot.service.queries.status import StatusPage
 
 _MOST_NAMED: Final = 5
 _STATES: Final[Mapping[State, str]] = {
@@ -76,6 +79,8 @@ def notice_text(notice: answer.Notice) -> str:
             return f"{counted(notice.count, 'job')} failing: {_named(notice.jobs, notice.count)}"
         case answer.DiskLow():
             return f"only {size_text(notice.free)} are free on the disk of the database"
+        case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
+            return clock_text(notice)
 
 
 def notice_hint(notice: answer.Notice) -> str:
@@ -99,6 +104,8 @@ def notice_hint(notice: answer.Notice) -> str:
             )
         case answer.DiskLow():
             return "Free some space, or keep less: see [retention] in the configuration"
+        case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
+            return clock_hint(notice)
 
 
 def size_text(size: int) -> str:

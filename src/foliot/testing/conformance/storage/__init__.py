@@ -17,6 +17,7 @@ from foliot.testing.conformance.storage.answers import AnswerContract
 from foliot.testing.conformance.storage.boots import BootContract
 from foliot.testing.conformance.storage.cancels import CancelContract
 from foliot.testing.conformance.storage.claims import ClaimContract
+from foliot.testing.conformance.storage.clocks import ClockFaultContract
 from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
 from foliot.testing.conformance.storage.dedupe import DedupeContract
 from foliot.testing.conformance.storage.dependencies import DependencyContract
@@ -66,6 +67,7 @@ __all__ = [
     "BootContract",
     "CancelContract",
     "ClaimContract",
+    "ClockFaultContract",
     "ConcurrencyContract",
     "DedupeContract",
     "DefinitionQueryContract",

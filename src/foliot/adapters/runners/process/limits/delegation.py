@@ -43,9 +43,32 @@ def find_directories(environ: Mapping[str, str]) -> Directories:
     return directories
 
 
-def _hierarchies() -> Iterator[Hierarchy]:
+def available_controllers(environ: Mapping[str, str], pid: int | None = None) -> frozenset[str]:
+    """Return what a worker can limit by control groups: that with this PID, or one started like this process. Unlike
+    `find_directories` this changes nothing."""
+    named = environ.get(VARIABLE)
+    found: set[str] = set()
+    for hierarchy in _hierarchies(str(pid or "self")):
+        directory = hierarchy.mount / (named or hierarchy.path).strip("/")
+        if directory.name == f"{PREFIX}{pid}-worker":
+            directory = directory.parent  # the worker has moved itself into a subgroup
+        elif not (_is_delegated(directory, is_named=named is not None) or _is_owned(directory, pid)):
+            continue
+        found |= hierarchy.controllers or set(_read(directory / "cgroup.controllers").split())
+    return frozenset(found & _CONTROLLERS)
+
+
+def _is_owned(directory: Path, pid: int | None) -> bool:
+    """Return whether a group belongs to the user of another process, who is not root."""
+    with suppress(OSError):
+        user = Path("/proc", str(pid)).stat().st_uid
+        return user not in (0, os.geteuid()) and directory.stat().st_uid == user
+    return False
+
+
+def _hierarchies(process: str = "self") -> Iterator[Hierarchy]:
     mounts = list(_mounts())
-    for line in _read(Path("/proc/self/cgroup")).splitlines():
+    for line in _read(Path("/proc", process, "cgroup")).splitlines():
         _, names, path = line.split(":", 2)
         controllers = frozenset(filter(None, names.split(",")))
         for kind, options, root, mount in mounts:

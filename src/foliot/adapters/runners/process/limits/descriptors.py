@@ -38,7 +38,7 @@ def raise_limit() -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return _HIGHEST_LIMIT
-    highest = _HIGHEST_LIMIT if hard == resource.RLIM_INFINITY else min(hard, _HIGHEST_LIMIT)
+    highest = highest_limit(hard)
     if soft >= highest:
         return soft
     try:
@@ -47,6 +47,16 @@ def raise_limit() -> int:
         return soft
     _usual = soft if _usual is None else _usual
     return highest
+
+
+def highest_limit(hard: int) -> int:
+    """Return the limit that a worker uses if the system allows `hard` open files."""
+    return _HIGHEST_LIMIT if hard == resource.RLIM_INFINITY else min(hard, _HIGHEST_LIMIT)
+
+
+def runs_for(allowed: int) -> int:
+    """Return how many concurrent runs this number of descriptors is enough for."""
+    return max(allowed - WORKER_DESCRIPTORS, 0) // DESCRIPTORS_PER_RUN
 
 
 def with_usual_limit(start: Callable[[], int], highest: int) -> int:

@@ -19,28 +19,29 @@ class ServerClock:
     """A clock whose wall time is the server's, because the local one may be wrong."""
 
     def __init__(self, own: Clock) -> None:
-        self._own = own
+        self.own = own
+        """The clock of this machine."""
         self._guess = own.now() - own.elapsed()
         self._bounds: tuple[int, int] | None = None
         """The least and the greatest possible offset, after the first reply."""
 
     @property
     def boot_id(self) -> str:
-        return self._own.boot_id
+        return self.own.boot_id
 
     def now(self) -> Instant:
         """Return the time, never ahead of the server: what is due now is due there when a request arrives."""
-        return Instant(self._own.elapsed() + (self._guess if self._bounds is None else self._bounds[0]))
+        return Instant(self.own.elapsed() + (self._guess if self._bounds is None else self._bounds[0]))
 
     def elapsed(self) -> Millis:
-        return self._own.elapsed()
+        return self.own.elapsed()
 
     async def wait(self, wake: asyncio.Event, timeout: Millis | None) -> None:  # noqa: ASYNC109
-        await self._own.wait(wake, timeout)
+        await self.own.wait(wake, timeout)
 
     def learn(self, server_time: Instant, asked: Millis) -> None:
         """Use the server's time in a reply to a request that was sent at `asked` (of `elapsed`)."""
-        least, most = bounds = server_time - self._own.elapsed() - _ROUNDING, server_time - asked + _ROUNDING
+        least, most = bounds = server_time - self.own.elapsed() - _ROUNDING, server_time - asked + _ROUNDING
         if self._bounds is not None:
             least, most = max(least, self._bounds[0]), min(most, self._bounds[1])
         self._bounds = (least, most) if least <= most else bounds

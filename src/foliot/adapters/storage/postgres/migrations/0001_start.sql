@@ -442,3 +442,12 @@ CREATE TABLE foliot.leader (
     epoch      bigint NOT NULL,
     expires_at bigint NOT NULL
 );
+
+-- The latest step of the clock that each process has found, and its latest difference from the clock of the database.
+CREATE TABLE foliot.clock_faults (
+    node text COLLATE "C" NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('step', 'skew')),
+    size bigint NOT NULL,
+    at   bigint NOT NULL,
+    PRIMARY KEY (node, kind)
+);

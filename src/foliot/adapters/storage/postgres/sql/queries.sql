@@ -97,6 +97,22 @@ SELECT (SELECT count(*) FROM (SELECT 1 FROM foliot.schedules WHERE wake_at <= $1
        + (SELECT count(*) FROM (
               SELECT 1 FROM foliot.schedules WHERE behind_since <= $1 AND wake_at > $1 LIMIT $2) AS behind);
 
+-- name: clock_faults
+SELECT node, kind, size, at FROM foliot.clock_faults ORDER BY at DESC, node, kind LIMIT $1;
+
+-- name: schedules_ahead
+-- Reads every schedule: after a clock was set back, and when a person asks.
+SELECT {schedule_columns} FROM foliot.schedules WHERE settled_until > $1 AND wake_at IS NOT NULL
+ORDER BY settled_until DESC, id LIMIT $2;
+
+-- name: long_leases
+SELECT name, expires_at FROM foliot.workers WHERE seen_at > $1 ORDER BY expires_at DESC, id LIMIT $2;
+
+-- name: oldest_leases
+-- Tokens increase with time.
+SELECT run_id FROM (SELECT run_id, started_at FROM foliot.leases ORDER BY token LIMIT $2) AS oldest
+WHERE started_at < $1;
+
 -- name: ready_queues
 -- One index look-up per queue, whatever the number of runs.
 WITH RECURSIVE queues (name) AS (

@@ -239,6 +239,19 @@ SELECT value FROM foliot.meta WHERE key = 'min_code';
 
 -- -- expired workers
 
+-- name: probe
+INSERT INTO foliot.meta (key, value) VALUES ('probed_at', foliot.now_ms()::text)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+
+-- name: save_clock_fault
+INSERT INTO foliot.clock_faults (node, kind, size, at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (node, kind) DO UPDATE SET size = excluded.size, at = excluded.at;
+
+-- name: prune_clock_faults
+-- Processes come and go, each with its own label.
+DELETE FROM foliot.clock_faults WHERE (node, kind) IN (
+    SELECT node, kind FROM foliot.clock_faults ORDER BY at DESC, node, kind OFFSET 100);
+
 -- name: mark_expired
 -- A worker that has expired stays expired, even if the clock is set back.
 UPDATE foliot.workers SET expires_at = 0 WHERE expires_at <= $1 AND expires_at <> 0;

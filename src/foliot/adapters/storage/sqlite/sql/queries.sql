@@ -98,6 +98,19 @@ SELECT
     (SELECT count(*) FROM (SELECT 1 FROM schedules WHERE wake_at <= ?1 LIMIT ?2))
     + (SELECT count(*) FROM (SELECT 1 FROM schedules WHERE behind_since <= ?1 AND wake_at > ?1 LIMIT ?2))
 
+-- name: clock_faults
+SELECT node, kind, size, at FROM clock_faults ORDER BY at DESC, node, kind LIMIT ?
+
+-- name: schedules_ahead
+-- Reads every schedule: after a clock was set back, and when a person asks.
+SELECT {schedule_columns} FROM schedules WHERE settled_until > ? AND wake_at IS NOT NULL
+ORDER BY settled_until DESC, id LIMIT ?
+
+-- name: oldest_leases
+-- Tokens increase with time.
+SELECT run_id FROM (SELECT run_id, started_at FROM leases ORDER BY token LIMIT ?2) AS oldest
+WHERE started_at < ?1
+
 -- name: ready_queues
 -- One index look-up per queue, whatever the number of runs.
 WITH RECURSIVE queues (name) AS (

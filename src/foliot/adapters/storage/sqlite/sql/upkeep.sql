@@ -189,6 +189,21 @@ DELETE FROM dedupe WHERE (project, job_id, key) IN (
 -- name: min_code
 SELECT value FROM meta WHERE key = 'min_code'
 
+-- name: probe
+INSERT INTO meta (key, value) VALUES ('probed_at', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value
+
+-- name: quick_check
+PRAGMA quick_check(5)
+
+-- name: save_clock_fault
+INSERT INTO clock_faults (node, kind, size, at) VALUES (?, ?, ?, ?)
+ON CONFLICT (node, kind) DO UPDATE SET size = excluded.size, at = excluded.at
+
+-- name: prune_clock_faults
+-- Processes come and go, each with its own label.
+DELETE FROM clock_faults WHERE (node, kind) IN (
+    SELECT node, kind FROM clock_faults ORDER BY at DESC, node, kind LIMIT -1 OFFSET 100)
+
 -- name: worker_processes
 SELECT id, process FROM workers WHERE process <> '' AND deadline > 0
 

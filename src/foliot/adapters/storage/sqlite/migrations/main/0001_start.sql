@@ -289,6 +289,15 @@ CREATE TABLE leader (
     deadline INTEGER NOT NULL
 ) WITHOUT ROWID, STRICT;
 
+-- The latest step of the clock that each process has found, and its latest difference from the clock of the database.
+CREATE TABLE clock_faults (
+    node TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('step', 'skew')),
+    size INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (node, kind)
+) WITHOUT ROWID, STRICT;
+
 -- A job that waits for another one. An edge has one row for each result of the parent after which the child starts.
 CREATE TABLE dependencies (
     project TEXT NOT NULL,

@@ -1,0 +1,17 @@
+"""What all notices of `status` have in common: a code, a state, and values without text."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class State(StrEnum):
+    """Of a notice, and of the whole: that of its most severe notice."""
+
+    WELL = "well"
+    ATTENTION = "attention"
+    DOWN = "down"
+
+
+class BaseNotice(msgspec.Struct, frozen=True, kw_only=True, tag_field="code"):
+    """The tag is the code."""
