@@ -52,6 +52,7 @@ WORKER_MAY_IMPORT: Final = (
         "foliot.ports.channel",
         "foliot.engine.loop",
         "foliot.engine.deadline",
+        "foliot.engine.failures",
         "foliot.errors",
         "foliot.domain",
         _WORKER,
