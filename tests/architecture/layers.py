@@ -53,6 +53,7 @@ WORKER_MAY_IMPORT: Final = (
         "foliot.engine.loop",
         "foliot.engine.deadline",
         "foliot.engine.failures",
+        "foliot.engine.log_rate",
         "foliot.errors",
         "foliot.domain",
         _WORKER,
