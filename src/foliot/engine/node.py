@@ -69,6 +69,11 @@ class Node:
         return left + sum(runner.abandoned for runner in self._runners.values())
 
     @property
+    def running_count(self) -> int:
+        """The number of attempts that run now."""
+        return sum(worker.consumer.running_count for worker in self._workers)
+
+    @property
     def is_running(self) -> bool:
         """Whether any duty still runs."""
         return any(not task.done() for task in self._tasks.values())

@@ -240,8 +240,14 @@ def emptied_since(before: Configuration, after: Configuration) -> Path | None:
 def log_problems(problems: Iterable[Problem]) -> None:
     for problem in problems:
         level = logging.ERROR if problem.severity is Severity.ERROR else logging.WARNING
-        details = {"place": str(problem.place), "key": problem.key, "problem": problem.message, "hint": problem.hint}
-        log.log(level, "configuration_problem", extra={name: value for name, value in details.items() if value})
+        log.log(level, "configuration_problem", extra=problem_facts(problem))
+
+
+def problem_facts(problem: Problem) -> dict[str, str]:
+    """Return a problem of a file as values of an event."""
+    where = {"severity": str(problem.severity), "place": str(problem.place), "key": problem.key}
+    facts = {**where, "problem": problem.message, "hint": problem.hint}
+    return {name: value for name, value in facts.items() if value}
 
 
 def log_changes(changes: Changes) -> None:
