@@ -54,7 +54,8 @@ class _PrintingHandler(logging.Handler):
         text = "" if record.name.startswith(_ENGINE) else event_text(record)
         if text and text not in self._printed:
             self._printed.add(text)
-            print_problem("error" if record.levelno >= logging.ERROR else "warning", text)
+            severity = "error" if record.levelno >= logging.ERROR else "warning"
+            print_problem(severity, text, code=record.getMessage())
 
 
 def event_text(record: logging.LogRecord) -> str:
