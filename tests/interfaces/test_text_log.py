@@ -123,6 +123,16 @@ def test_problems_are_printed_as_check_prints_them() -> None:
     assert refused.endswith(" error: configuration refused: errors 1")
 
 
+def test_every_event_of_the_guide_is_logged() -> None:
+    root = Path(__file__).parents[2]
+    rows = re.findall(r"^\| (`[a-z_`, ]+`) \|", (root / "docs/howto/read-the-server-log.md").read_text(), re.MULTILINE)
+    events = {name for row in rows for name in re.findall(r"`([a-z]+_[a-z_]+)`", row)}
+    source = "".join(file.read_text() for file in (root / "src/foliot").rglob("*.py"))
+
+    assert len(events) > 10
+    assert [event for event in events if f'"{event}"' not in source] == []
+
+
 def test_no_value_can_forge_a_line_or_a_colour() -> None:
     record = event("attempt_failed", **DONE | {"job": "a\nb"}, reason="\x1b[2J", error="x\r12:00:00 y")
 
