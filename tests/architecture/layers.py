@@ -54,6 +54,8 @@ WORKER_MAY_IMPORT: Final = (
         "foliot.ports.channel",
         "foliot.engine.loop",
         "foliot.engine.deadline",
+        "foliot.engine.failures",
+        "foliot.engine.log_rate",
         "foliot.errors",
         "foliot.domain",
         _WORKER,

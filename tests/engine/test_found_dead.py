@@ -129,7 +129,7 @@ async def test_the_local_clock_decides_if_the_storage_is_unreachable(
 
     with caplog.at_level(logging.ERROR):
         assert await rig.heartbeat.is_still_registered()
-    assert [record.message for record in caplog.records] == ["worker_check_failed"]
+    assert [record.message for record in caplog.records] == ["storage_outage_began"]
 
 
 async def test_a_worker_whose_check_takes_too_long_is_considered_dead(

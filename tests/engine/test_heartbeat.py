@@ -11,6 +11,7 @@ from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.lease import Renewal, Worker
 from foliot.engine.worker.attempt import Ending
 from foliot.engine.worker.heartbeat import Heartbeat
+from foliot.errors import StorageUnavailable
 from foliot.ports.work import Work
 from foliot.testing.clock import VirtualClock
 from tests.engine.ease import ease
@@ -34,7 +35,7 @@ class Store:
 
     async def register(self, worker: Worker, ttl: Millis, *, at: object = None) -> None:
         if self.is_away:
-            raise OSError("away")
+            raise StorageUnavailable("away")
         self.registered.append(worker)
 
     async def renew(
@@ -48,7 +49,7 @@ class Store:
     ) -> Renewal | None:
         await self.gate.wait()
         if self.is_away:
-            raise OSError("away")
+            raise StorageUnavailable("away")
         self.is_draining = is_draining
         self.listed.append(None if held is None else list(held))
         return self.answer
@@ -243,6 +244,32 @@ async def test_a_failed_renewal_is_repeated_within_a_second(heartbeat: Heartbeat
     rests = [await heartbeat.round() for _ in range(5)]
 
     assert rests == [SECOND] * 5
+
+
+async def test_failed_renewals_are_logged_as_one_outage(
+    heartbeat: Heartbeat, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.is_away = True
+    for _ in range(3):
+        await heartbeat.round()
+    store.is_away = False
+    await heartbeat.round()
+
+    assert [record.message for record in caplog.records] == ["storage_outage_began", "storage_outage_ended"]
+
+
+async def test_a_renewal_without_an_answer_is_logged_as_an_outage(
+    heartbeat: Heartbeat, store: Store, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock.advance(20 * SECOND)
+    store.gate.clear()
+    renewing = asyncio.create_task(heartbeat.round())
+    await ease()
+    clock.advance(30 * SECOND)
+    await renewing
+
+    [began, _] = [vars(record) for record in caplog.records]
+    assert (began["message"], began["problem"]) == ("storage_outage_began", "the database did not answer in time")
 
 
 async def test_a_renewal_during_a_claim_lists_no_leases(

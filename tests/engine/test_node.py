@@ -13,7 +13,7 @@ from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.node import Node, build_worker
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import DRAIN, Role, Settings
-from foliot.errors import StorageGone
+from foliot.errors import StorageGone, StorageUnavailable
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
 from foliot.testing.builders import every, retention
@@ -59,6 +59,24 @@ async def test_scheduler_and_worker_may_be_two_processes(rig: Rig) -> None:
         await node.stop()
 
     assert [run.status for run in await rig.runs()] == [Status.SUCCESS]
+
+
+async def test_an_outage_of_the_storage_is_logged_once_for_all_duties(
+    node: Node, rig: Rig, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        raise StorageUnavailable("the database is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rig.storage.ledger, "due", refuse)
+        patch.setattr(rig.storage.upkeep, "expired_leases", refuse)
+        patch.setattr(rig.storage.work, "renew", refuse)
+        await pass_time(rig.clock, 30 * SECOND)
+    await pass_time(rig.clock, 30 * SECOND)
+    await node.stop()
+
+    logged = [record.message for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+    assert logged == ["storage_outage_began", "storage_outage_ended"]
 
 
 async def test_a_stopping_node_waits_for_running_attempts(node: Node, rig: Rig) -> None:

@@ -1,12 +1,13 @@
 """Leases of vanished workers are freed, counted and fenced."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import pytest
 
-from foliot.domain.ids import RunId
+from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import DAY, HOUR, SECOND, Millis
 from foliot.domain.job.job import Delivery
+from foliot.domain.run.lease import Finish
 from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import Status
@@ -47,6 +48,22 @@ async def test_a_run_of_a_vanished_worker_is_taken_over(doomed: Rig, heir: Rig, 
     first, second = await heir.storage.queries.attempts(run_id)
     assert (first.reason, second.status) == ("lease_lost", "success")
     assert second.token > first.token
+
+
+async def test_only_runs_that_the_reaper_freed_are_logged(
+    doomed: Rig, heir: Rig, clock: VirtualClock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    freed, finished_first = await doomed.enqueue(), await doomed.enqueue()
+    await doomed.claim()
+    clock.advance(LEASE)
+
+    async def lose_one(finishes: Sequence[Finish]) -> list[Token]:
+        return [one.token for one in finishes if one.run_id == finished_first]
+
+    monkeypatch.setattr(heir.storage.work, "finish", lose_one)
+    await heir.reaper.round()
+
+    assert [vars(one)["runs"] for one in caplog.records if one.message == "leases_reaped"] == [[freed]]
 
 
 @pytest.mark.proves("L1", "L4")

@@ -1,6 +1,7 @@
 """The settler saves settlements with their events, and continues immediately while there may be more."""
 
 import asyncio
+import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -60,6 +61,17 @@ async def test_a_saved_settlement_writes_an_event_and_is_followed_by_another_rou
         [run_id, "first", "success"],
     ]
     assert await settler.round() != IMMEDIATELY
+
+
+async def test_the_end_of_an_execution_is_logged_once_it_is_saved(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    run_id = await with_a_note(rig)
+    with caplog.at_level(logging.INFO, "foliot.engine.coordinator"):
+        await rig.settle()
+        await rig.work()
+        await rig.settle()
+
+    [line] = [vars(record) for record in caplog.records if record.message == "execution_ended"]
+    assert (line["run"], line["job"], line["status"]) == (run_id, WF, "success")
 
 
 async def test_a_settlement_that_another_process_has_saved_writes_no_event(

@@ -41,7 +41,7 @@ def test_serve_prints_a_banner_on_a_terminal_and_stops_on_a_signal(elsewhere: Pa
     assert said["storage"].endswith("/foliot.db")
     assert said["roles"] == "scheduler, coordinator, worker (3 slots, queue default)"
     assert said["next"].startswith("hourly:default at 20")
-    assert "node_stopped" in terminal.screen
+    assert "node stopped" in terminal.screen
     assert not any(line[0].startswith("{") for line in lines if line)
 
 

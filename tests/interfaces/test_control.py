@@ -1,5 +1,6 @@
 """foliot cancel, retry, mark, pause and resume."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_cancel_reports_a_run_that_is_over_and_cancels_the_others(call: Call, sh
 
     assert code == 1
     assert out == f'{{"run_id": "{waiting}", "answer": "cancelled"}}\n'
-    assert err.startswith(f"error: run {ended} is over: success")
+    assert json.loads(err)["message"] == f"run {ended} is over: success"
 
 
 @pytest.mark.parametrize("command", ["cancel", "retry", "mark"])

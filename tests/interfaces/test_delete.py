@@ -1,6 +1,7 @@
 """foliot jobs delete, schedules delete and workflows delete."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -164,7 +165,8 @@ def test_an_option_before_a_subcommand_is_refused(call: Call, owned: Path, comma
     code, out, err = call(command, "--json", "delete", "mine")
 
     assert (code, out) == (2, "")
-    assert err == f"error: --json is before the command\n  Write: foliot {command} delete ... --json\n"
+    assert json.loads(err)["message"] == "--json is before the command"
+    assert json.loads(err)["hint"] == f"Write: foliot {command} delete ... --json"
 
 
 @pytest.mark.parametrize(

@@ -184,6 +184,7 @@ class NodeOf:
         self._coming = failure
         self.failure: Exception | None = None
         self.abandoned = abandoned
+        self.running_count = 0
         self.on_failure: Callable[[], None] = lambda: None
         self.is_stopped = False
 

@@ -96,7 +96,7 @@ async def site(
             await clock.wait(stop_event, LOOK)
             yield set()
 
-    caplog.set_level(logging.INFO, "foliot")
+    caplog.set_level(logging.DEBUG, "foliot")
     monkeypatch.setattr("watchfiles.awatch", awatch)
     (tmp_path / "conf").mkdir()
     services = await open_services(f"sqlite:///{tmp_path}/foliot.db", clock)
@@ -413,6 +413,8 @@ async def test_a_temporary_failure_is_retried_with_growing_pauses(
     assert (await site.saw("configuration_applied"))["changes"] == "created more"
     told = [event["again_in_ms"] for event in site.events("configuration_not_applied")]
     assert told == [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, *[int(MINUTE)] * 3]
+    levels = [event["levelname"] for event in site.events("configuration_not_applied")]
+    assert levels == ["ERROR", *["DEBUG"] * 8]  # one line, not one for each retry
     assert all(pause >= said for pause, said in zip(refusing.pauses, told, strict=True))
 
 

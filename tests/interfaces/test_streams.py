@@ -1,5 +1,6 @@
 """Standard output that is closed, full, or no longer read."""
 
+import json
 import os
 import signal
 import subprocess
@@ -30,7 +31,12 @@ def test_an_answer_that_cannot_be_written_exits_with_1(
     code, _, err = in_shell(f"foliot {command} {redirection}", buffered=buffered)
 
     assert code == 1
-    assert err == f"error: the answer could not be written: {why}\n  Check where standard output leads to.\n"
+    message, hint = f"the answer could not be written: {why}", "Check where standard output leads to."
+    if "--json" in command:
+        problem = {"severity": "error", "code": "output_not_written", "message": message, "hint": hint}
+        assert json.loads(err) == problem
+    else:
+        assert err == f"error: {message}\n  {hint}\n"
 
 
 @pytest.mark.parametrize(("redirection", "why"), REDIRECTIONS)
@@ -42,7 +48,9 @@ def test_the_id_of_a_started_run_is_printed_on_standard_error_if_standard_output
 
     [newest] = call("runs", "-n", "1", "--json").objects
     assert code == 1
-    assert err.splitlines()[:2] == [newest["id"], f"error: the answer could not be written: {why}"]
+    first, second, *_ = err.splitlines()
+    assert first == newest["id"]
+    assert f"the answer could not be written: {why}" in second
 
 
 def test_a_usage_error_is_reported_without_standard_output(shop: Path) -> None:

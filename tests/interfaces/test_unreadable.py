@@ -322,10 +322,12 @@ def test_verify_reports_an_unreadable_schedule_and_continues(call: Call, plant: 
     write("UPDATE schedules SET spec = '{oops'")
 
     code, out, err = call("verify")
-    [report] = call("verify", "--json").objects
+    [fault, last] = call("verify", "--json").objects
 
     assert (code, err) == (1, "")
     assert "nightly: unreadable, " in out
     assert "the row of schedule 'nightly' cannot be read" in out
     assert out.splitlines()[-1] == "1 schedule, 0 ticks, problems in 1 schedule"
-    assert report["findings"][0]["row"].startswith("the row of schedule 'nightly' cannot be read")
+    assert (fault["schedule_id"], fault["fault"]) == ("nightly", "unreadable")
+    assert fault["row"].startswith("the row of schedule 'nightly' cannot be read")
+    assert (last["type"], last["is_sound"]) == ("summary", False)

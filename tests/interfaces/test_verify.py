@@ -89,18 +89,28 @@ def test_every_fault_has_a_text_and_is_in_the_reference() -> None:
     assert [fault for fault in Fault if f"\n| `{fault}` | " not in reference] == []
 
 
-def test_verify_prints_one_json_object_per_schedule(call: Call, path: Path) -> None:
+def test_verify_prints_each_fault_and_one_summary_as_json(call: Call, path: Path) -> None:
     damage(path)
 
     called = call("verify", "--json")
 
-    [answer] = called.objects
-    assert (called.code, answer["schedule_id"], answer["is_sound"]) == (1, "nightly", False)
-    missing, run, last = answer["findings"]
+    *faults, summary = called.objects
+    assert (called.code, called.err) == (1, "")
+    assert {(fault["type"], fault["schedule_id"]) for fault in faults} == {("fault", "nightly")}
+    missing, run, last = faults
     assert (missing["fault"], missing["count"], missing["run_id"]) == ("missing", 1, None)
     assert (run["fault"], len(run["run_id"]), run["first"]) == ("unrecorded_run", 26, run["last"])
     assert last["fault"] == "wrong_last"
-    assert all(finding["what"] and finding["advice"] for finding in answer["findings"])
+    assert all(fault["what"] and fault["advice"] for fault in faults)
+    counts = {"schedules": 1, "ticks": 3, "faults": 3, "unsound_schedules": 1}
+    assert summary == {"type": "summary", "is_sound": False, **counts}
+
+
+def test_verify_of_a_correct_ledger_prints_only_the_summary_as_json(call: Call, path: Path) -> None:
+    called = call("verify", "--json")
+
+    [summary] = called.objects
+    assert (called.code, called.err, summary["is_sound"], summary["ticks"]) == (0, "", True, 4)
 
 
 @for_each(

@@ -73,8 +73,8 @@ class TestList:
         [
             (["shwo"], "error: command 'shwo' does not exist\n  Did you mean \"show\"?\n"),
             (
-                ["--json", "show", "etl"],
-                "error: --json is before the command\n  Write: foliot workflows show ... --json\n",
+                ["--storage", "x", "show", "etl"],
+                "error: --storage is before the command\n  Write: foliot workflows show ... --storage\n",
             ),
         ],
     )
@@ -217,7 +217,11 @@ class TestPicture:
             ),
             (["etl", "--version", "0"], 2, "error: Invalid value for '--version'"),
             (["etl", "--format", "svg"], 2, "error: Invalid value for '--format'"),
-            (["etl", "--format", "dot", "--json"], 2, "error: --json and --format dot are mutually exclusive"),
+            (
+                ["etl", "--format", "dot", "--json"],
+                2,
+                '{"severity": "error", "code": "invalid_input", "message": "--json',
+            ),
             (["etl", "--execution", "good@last"], 2, "error: run "),
             (["etl", "--execution", "etl.alarm@last"], 2, "error: run "),
             (["etl", "--execution", "release@last"], 2, "error: run "),

@@ -34,7 +34,7 @@ KIND: Final = "perform"
 LEASE: Final = Millis(60 * SECOND)
 PATIENCE: Final = 60
 """Seconds after which a test stops waiting for a condition."""
-_STORES: Final = ("ledger", "work", "trees", "admission", "orders", "definitions", "queries", "upkeep")
+_STORES: Final = ("ledger", "work", "trees", "items", "admission", "orders", "definitions", "queries", "upkeep")
 _entropy: Final = count(1)
 
 

@@ -6,15 +6,13 @@ no later round can recover from.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable
 from typing import Final, Protocol
 
 from foliot.domain.instant import SECOND, Millis
+from foliot.engine.failures import FailureLog
 from foliot.errors import FoliotError, SchemaTooNew, StorageGone
 from foliot.ports.clock import Clock
-
-log = logging.getLogger(__name__)
 
 IMMEDIATELY: Final = Millis(0)
 _FIRST_BACKOFF: Final = Millis(100)
@@ -41,10 +39,17 @@ class Duty(Protocol):
 class Loop:
     """Drives one duty until it is stopped."""
 
-    def __init__(self, duty: Duty, clock: Clock, on_fatal: Callable[[FoliotError], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        duty: Duty,
+        clock: Clock,
+        on_fatal: Callable[[FoliotError], None] = lambda _: None,
+        failures: FailureLog | None = None,
+    ) -> None:
         self._duty = duty
         self._clock = clock
         self._on_fatal = on_fatal
+        self._failure_log = (failures or FailureLog(clock)).source(duty.name)
         self._is_stopping = False
         self._failures = 0
 
@@ -67,9 +72,12 @@ class Loop:
             # Databases and brokers become unreachable and recover: the loop backs off and never ends by itself.
             backoff = min(_FIRST_BACKOFF * 2 ** min(self._failures, 10), _LONGEST_BACKOFF)
             self._failures += 1
-            log.exception("round_failed", extra={"duty": self._duty.name, "again_in_ms": backoff})
             if isinstance(error, _FATAL):
                 self._on_fatal(error)
+            else:
+                self._failure_log.failed(error, Millis(backoff))
             return Millis(backoff)
-        self._failures = 0
+        if self._failures:
+            self._failures = 0
+            self._failure_log.succeeded()
         return delay

@@ -20,14 +20,15 @@ from typing import Final
 from foliot.domain.instant import SECOND, Millis
 from foliot.engine.clock_check import ClockCheck
 from foliot.engine.coordinator.role import CoordinatorRole
-from foliot.engine.deadline import deadline
+from foliot.engine.deadline import DeadlinePassed, deadline
+from foliot.engine.failures import FailureLog
 from foliot.engine.listener import EventListener
 from foliot.engine.loop import Duty, Loop
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import Parts, Settings
 from foliot.engine.storage_check import StorageCheck
 from foliot.engine.worker.role import WorkerRole, execute_with
-from foliot.errors import FoliotError
+from foliot.errors import FoliotError, StorageUnavailable
 from foliot.ports.clock import Clock
 from foliot.ports.topic import Topic
 
@@ -47,6 +48,9 @@ class Node:
         self._scheduler = SchedulerRole(parts, settings) if settings.is_scheduler else None
         self._coordinator = CoordinatorRole(parts, settings) if settings.is_coordinator else None
         self._worker = build_worker(parts, settings) if settings.is_worker else None
+        self._failures = FailureLog(parts.clock)
+        for worker in self._workers:
+            worker.heartbeat.failures = self._failures.source(worker.heartbeat.name)
         self._checks = (StorageCheck(parts.storage), ClockCheck(parts.storage.upkeep, settings.label))
         holder = f"{settings.label} {parts.ids.make(parts.clock.now())}"
         self._listeners = [
@@ -64,6 +68,11 @@ class Node:
         """The number of attempts that could not be ended and still run in this process."""
         left = 0 if self._worker is None else self._worker.consumer.running_count
         return left + sum(runner.abandoned for runner in self._runners.values())
+
+    @property
+    def running_count(self) -> int:
+        """The number of attempts that run now."""
+        return sum(worker.consumer.running_count for worker in self._workers)
 
     @property
     def is_running(self) -> bool:
@@ -84,7 +93,7 @@ class Node:
             await worker.open_channel()
             await worker.heartbeat.round()
         for duty in self._duties():
-            loop = Loop(duty, self._clock, self._fail)
+            loop = Loop(duty, self._clock, self._fail, self._failures)
             self._loops[duty] = loop
             self._tasks[duty] = asyncio.create_task(loop.run(), name=duty.name)
 
@@ -136,6 +145,8 @@ class Node:
         """Run one step of stopping, and log its error: an unreachable storage must not keep the process from ending."""
         try:
             await _within(self._clock, limit, step)
+        except (StorageUnavailable, DeadlinePassed) as error:
+            log.error("stop_step_failed", extra={"step": what, "problem": str(error) or "it took too long"})
         except Exception:
             log.exception("stop_step_failed", extra={"step": what})
 

@@ -17,10 +17,10 @@ _LIST_HINTS: Final[Mapping[str, str]] = {
 class NotFound(FoliotError):
     code = "not_found"
 
-    def __init__(self, kind: str, name: str, *, known: Iterable[str] = (), hint: str = "") -> None:
+    def __init__(self, kind: str, name: str, *, known: Iterable[str] = (), hint: str = "", message: str = "") -> None:
         name = str(name)  # callers of the library may pass a value of another type
         hint = suggest(name, known, otherwise=hint or _LIST_HINTS.get(kind, ""))
-        super().__init__(f"{kind} {name[:128]!a} does not exist", hint=hint)
+        super().__init__(message or f"{kind} {name[:128]!a} does not exist", hint=hint)
         self.kind = kind
         self.name = name
 

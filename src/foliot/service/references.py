@@ -68,12 +68,13 @@ class References:
             return NotFound("run", text)
         return NotFound("run", text, hint=f"It is a job. Name its newest run: {text}@last")
 
-    async def _no_newest(self, job_id: JobId | None) -> FoliotError:
+    async def _no_newest(self, job_id: JobId | None) -> NotFound:
         if job_id is None:
-            return FoliotError("no run exists", hint="Start one with: foliot trigger JOB")
+            return NotFound("run", "@last", message="no run exists", hint="Start one with: foliot trigger JOB")
         if not await self._storage.definitions.get_jobs([job_id]):
             return await self.no_job(job_id)
-        return FoliotError(f"job {job_id!a} has no run", hint=f"Start one with: foliot trigger {job_id}")
+        hint = f"Start one with: foliot trigger {job_id}"
+        return NotFound("run", f"{job_id}@last", message=f"job {job_id!a} has no run", hint=hint)
 
     async def no_job(self, job_id: str) -> NotFound:
         return NotFound("job", job_id, known=await self._jobs())
@@ -87,11 +88,11 @@ class References:
         hint = f"It is a job: foliot show {workflow_id}" if is_job else "List workflows with: foliot workflows"
         return NotFound("workflow", workflow_id, hint=suggest(workflow_id, known, otherwise=hint))
 
-    async def nothing(self, name: str, kinds: str) -> FoliotError:
+    async def nothing(self, name: str, kinds: str) -> NotFound:
         """Return the error for a name that no job, schedule or run has."""
         known = [*await self._jobs(), *await self._schedules()]
         hint = suggest(name, known, otherwise="List the names with: foliot jobs, foliot schedules, foliot runs")
-        return FoliotError(f"no {kinds} is named {name[:128]!a}", hint=hint)
+        return NotFound(kinds, name, message=f"no {kinds} is named {name[:128]!a}", hint=hint)
 
     async def _jobs(self) -> list[str]:
         return [job_id_of(job) for job in await page_of_jobs(self._storage, None, SUGGESTIONS)]

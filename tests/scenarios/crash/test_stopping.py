@@ -1,6 +1,7 @@
 """Processes that are asked to stop, and processes that stop against their will and come back."""
 
 import signal
+from datetime import UTC, datetime
 
 import pytest
 
@@ -16,10 +17,14 @@ async def test_a_stopping_process_waits_for_running_runs(stage: Stage) -> None:
     run_ids = [*await stage.enqueue("gated"), *await stage.enqueue("gated-command")]
     await stage.begun(*run_ids)
 
+    before = datetime.now(UTC)
     process.send(signal.SIGTERM)
     await stage.until(lambda: bool(process.logged("node_stopping")), "it stops")
+    [stopping] = process.logged("node_stopping")
     stage.gate.touch()
 
+    assert stopping["running"] == 2
+    assert datetime.fromisoformat(stopping["until"]) > before
     assert await stage.ended(process) == 0
     assert [(run.status, run.attempt) for run in await stage.runs_of(run_ids)] == [(Status.SUCCESS, 1)] * 2
     assert await faults(stage) == []

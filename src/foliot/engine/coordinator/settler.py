@@ -11,8 +11,10 @@ from typing import Final
 
 from foliot.domain.ids import IdSource, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
+from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.kind import Loaded, TreeKind, Wanted
 from foliot.domain.tree.settlement import Settlement
+from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.abandonment import abandon
 from foliot.engine.coordinator.pruner import ExecutionPruner
 from foliot.engine.coordinator.reader import PendingDecision, TreeReader
@@ -26,6 +28,8 @@ BATCH: Final = 100
 NOTES: Final = 1_000
 """How many notes of one tree are settled in a round."""
 _MAX_REPORTED: Final = 1_000
+_MAX_LOGGED: Final = 20
+"""How many ends of trees, apart from failures, are logged in one round. The rest is counted."""
 
 
 class Settler:
@@ -61,7 +65,9 @@ class Settler:
         self._after = found.after
         settlements = await self._decide(found)
         saved = set(await self._store.settle(settlements)) if settlements else set()
-        ended = [one.tree for one in settlements if one.ended is not None and one.tree.run_id in saved]
+        endings = [(one.tree, one.ended) for one in settlements if one.ended is not None and one.tree.run_id in saved]
+        _log_endings(endings)
+        ended = [tree for tree, _ in endings]
         for tree in ended:
             self._reader.drop_body(tree.run_id)
         if self._pruner is not None:
@@ -112,6 +118,19 @@ class Settler:
                 self._reported.clear()
             self._reported[run_id] = str(error)
             log.error("tree_settle_failed", extra={"run": run_id}, exc_info=error)
+
+
+def _log_endings(endings: Sequence[tuple[Tree, Ended]]) -> None:
+    """Log how trees ended: each failure, and of the others the first of a round; the rest is counted."""
+    successes = 0
+    for tree, ended in endings:
+        is_failure = ended.status in (Status.FAILED, Status.TIMEOUT)
+        successes += not is_failure
+        if is_failure or successes <= _MAX_LOGGED:
+            facts = {"run": tree.run_id, "job": tree.job_id, "status": ended.status, "reason": ended.reason}
+            log.log(logging.WARNING if is_failure else logging.INFO, "execution_ended", extra=facts)
+    if successes > _MAX_LOGGED:
+        log.info("executions_summarized", extra={"ended": successes - _MAX_LOGGED})
 
 
 def _unknown_kind(one: UnsettledTree) -> Exception:

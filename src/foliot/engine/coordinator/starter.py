@@ -43,9 +43,10 @@ class Starter:
         failure has the reason why there is no tree."""
         try:
             return await self._open(claim, definition)
-        except StorageUnavailable:
+        except StorageUnavailable as error:
             # The next renewal does not list this lease, so the storage takes the run back and it is opened again.
-            log.exception("tree_open_failed", extra={"run": claim.run_id, "job": claim.job_id})
+            about = {"run": claim.run_id, "job": claim.job_id}
+            log.warning("tree_open_failed", extra={**about, "problem": error.message})
             return None
 
     async def _open(self, claim: Claim, definition: Definition) -> Outcome | None:

@@ -6,14 +6,14 @@ concurrently: a decision is saved only if the run still waits for one.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from foliot.domain.gate.decision import Decision, Gated, Passed, Postponed, cooling, decide, waits, window_of
 from foliot.domain.gate.spec import Action, Gate, WindowKind
-from foliot.domain.ids import JobId
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.payload import UNREADABLE
@@ -61,8 +61,8 @@ class Gates:
         moments = [one.until for one in postponed] + [at for at in (self._next_check,) if at is not None and at > now]
         self._next_check = min(moments, default=None)
         if passed or postponed:
-            await self._storage.admission.pass_gates(passed, postponed)
-            _report(passed)
+            saved = set(await self._storage.admission.pass_gates(passed, postponed))
+            _report(passed, {run.run_id: run.job_id for run in waiting if run.run_id in saved})
         return IMMEDIATELY if len(waiting) == BATCH and passed else self._every
 
     async def _check(self, run: Gated, now: Instant) -> Passed | Postponed:
@@ -117,7 +117,9 @@ def _decision(document: bytes | None) -> Decision | None:
         return None
 
 
-def _report(passed: Sequence[Passed]) -> None:
+def _report(passed: Sequence[Passed], saved: Mapping[RunId, JobId]) -> None:
+    """Log the saved decisions against a run, each with its job. Another process decided about the others."""
     for run_id, decision in passed:
-        if decision.action is not Action.RUN:
-            log.info("gate_declined", extra={"run": run_id, "action": decision.action, "reason": decision.reason})
+        if decision.action is not Action.RUN and run_id in saved:
+            facts = {"run": run_id, "job": saved[run_id], "action": decision.action, "reason": decision.reason}
+            log.info("gate_declined", extra=facts)

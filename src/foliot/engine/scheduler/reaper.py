@@ -65,5 +65,7 @@ class Reaper:
         if self._sweep is not None:
             await self._sweep([(lease.run_id, lease.attempt) for lease in leases])
         finishes = [Finish(lease.run_id, lease.worker_id, lease.token, Lost()) for lease in leases]
-        stale = await self._storage.work.finish(finishes)
-        log.warning("leases_reaped", extra={"runs": [lease.run_id for lease in leases], "finished_first": len(stale)})
+        stale = set(await self._storage.work.finish(finishes))
+        freed = [lease.run_id for lease in leases if lease.token not in stale]
+        if freed:
+            log.warning("leases_reaped", extra={"runs": freed})

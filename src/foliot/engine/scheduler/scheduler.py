@@ -6,18 +6,16 @@ compare-and-set on the version of every schedule. The second one to save changes
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import Final
 
 from foliot.domain.ids import IdSource, ScheduleUid
-from foliot.domain.instant import MINUTE, Instant, Millis, later, to_iso
+from foliot.domain.instant import MINUTE, Instant, Millis, later
 from foliot.domain.schedule.boot import fire_after_boot
 from foliot.domain.schedule.fast_path import FastPath
 from foliot.domain.schedule.firing import DueSchedule, Firing, Launcher, RoundContext, SchedulerSettings
-from foliot.domain.schedule.tick import TickOutcome, TickRecord
 from foliot.engine.loop import IMMEDIATELY
+from foliot.engine.scheduler.decision_log import DecisionLog
 from foliot.ports.clock import Clock
 from foliot.ports.ledger import DueBatch, Unreadable
 from foliot.ports.storage import Storage
@@ -29,7 +27,6 @@ BATCH: Final = 5_000
 PART: Final = 1_000
 """How many schedules are decided and saved in one transaction."""
 _DEFERRAL: Final = MINUTE
-_MAX_REPORTED: Final = 100
 
 
 class Scheduler:
@@ -45,6 +42,7 @@ class Scheduler:
         self._ids = ids
         self._launcher = launcher
         self._settings = settings
+        self._decisions = DecisionLog(storage, clock)
         self._unreadable: dict[ScheduleUid, str] = {}
         """The due schedules that cannot be read, with their errors. They stay unchanged: a process of a newer version
         may be able to read them."""
@@ -122,8 +120,7 @@ class Scheduler:
 
     async def _save(self, schedules: Sequence[DueSchedule], firings: list[Firing]) -> int:
         saved = await self._storage.ledger.commit_firings(firings)
-        if log.isEnabledFor(logging.INFO):
-            _report(schedules, firings, len(saved))
+        await self._decisions.report(schedules, firings, saved)
         return len(saved)
 
 
@@ -153,28 +150,3 @@ def _deferred(schedule: DueSchedule, now: Instant) -> Firing:
         next_run_at=now,
         wake_at=later(now, _DEFERRAL),
     )
-
-
-def _report(schedules: Sequence[DueSchedule], firings: list[Firing], saved: int) -> None:
-    """Log one line for the round, and one for each tick that did not run: operators need the reason."""
-    outcomes = Counter((tick.outcome, tick.reason) for firing in firings for tick in firing.ticks)
-    ticks = {f"{outcome}:{reason}": count for (outcome, reason), count in outcomes.items()}
-    log.info("schedules_fired", extra={"due": len(firings), "saved": saved, "ticks": ticks})
-    not_run = (
-        (schedule.id, tick)
-        for schedule, firing in zip(schedules, firings, strict=True)
-        for tick in firing.ticks
-        if tick.outcome is not TickOutcome.RAN
-    )
-    for schedule_id, tick in islice(not_run, _MAX_REPORTED):
-        log.info("tick_not_run", extra={"schedule": schedule_id, **_fields(tick)})
-
-
-def _fields(tick: TickRecord) -> dict[str, object]:
-    return {
-        "scheduled_for": to_iso(tick.scheduled_for),
-        "until": to_iso(tick.until),
-        "count": tick.count,
-        "outcome": tick.outcome,
-        "reason": tick.reason,
-    }

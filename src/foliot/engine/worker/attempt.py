@@ -41,7 +41,7 @@ class RunningAttempt:
 
     __slots__ = (
         *("_channel", "_clock", "_is_interruptible", "_progress"),
-        *("claim", "definition", "ending", "log", "task"),
+        *("claim", "definition", "ending", "log", "logged_at", "task"),
     )
 
     task: asyncio.Task[None]
@@ -60,6 +60,8 @@ class RunningAttempt:
         self.definition = definition
         self.log = log
         self.ending: Ending | None = None
+        self.logged_at: Millis | None = None
+        """When its start was logged. None: it was only counted."""
         self._progress = progress
         self._clock = clock
         self._channel = channel

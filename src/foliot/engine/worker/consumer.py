@@ -13,10 +13,10 @@ from foliot.domain.ids import DefinitionId, RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.definition import Definition
 from foliot.domain.run.lease import Claim, Finish, Worker
-from foliot.domain.run.outcome import DONE, Failure, Outcome, Success, TimedOut
-from foliot.domain.secrets import public_error
+from foliot.domain.run.outcome import Failure, Outcome
 from foliot.engine.loop import IMMEDIATELY, Duty
 from foliot.engine.worker.attempt import Ending, RunningAttempt
+from foliot.engine.worker.attempt_log import AttemptLog
 from foliot.engine.worker.finisher import Finisher
 from foliot.engine.worker.heartbeat import Heartbeat
 from foliot.engine.worker.logbook import LogBook
@@ -69,6 +69,7 @@ class Consumer:
         self._sweep = sweep
         self._channel = channel
         self._poll = poll
+        self.attempt_log = AttemptLog(clock)
         self._definitions: dict[DefinitionId, Definition] = {}
         self._running: dict[Token, RunningAttempt] = {}
         self._is_draining = False
@@ -99,6 +100,7 @@ class Consumer:
         return len(self._running)
 
     async def round(self) -> Millis | None:
+        self.attempt_log.summarize()
         wanted = min(self._free_slots(), self._batch_limit)
         if wanted <= 0:
             self._more_may_be_ready = True
@@ -196,16 +198,16 @@ class Consumer:
             log.warning("claims_discarded", extra={"worker": worker.id, "runs": [claim.run_id for claim in claims]})
             return
         loop = asyncio.get_running_loop()
-        for claim in claims:
-            self._start(claim, definitions[claim.definition_id], loop)
+        self.attempt_log.started([self._start(claim, definitions[claim.definition_id], loop) for claim in claims])
 
-    def _start(self, claim: Claim, definition: Definition, loop: asyncio.AbstractEventLoop) -> None:
+    def _start(self, claim: Claim, definition: Definition, loop: asyncio.AbstractEventLoop) -> RunningAttempt:
         if claim.overrides is not None:
             definition = definition.with_overrides(claim.run_id, claim.overrides)
         log, progress = self._logbook.open(claim), self._progress.open(claim)
         running = RunningAttempt(claim, definition, log, progress, self._clock, self._channel)
         self._running[claim.token] = running
         running.task = loop.create_task(self._process(running))
+        return running
 
     async def _process(self, running: RunningAttempt) -> None:
         """Execute one claimed run and pass its outcome to the finisher. Occupies a slot until the run has ended."""
@@ -225,8 +227,7 @@ class Consumer:
             self.notify_free_slot()
         if outcome is not None and running.ending is not Ending.LEASE_LOST:
             self._finisher.add(Finish(claim.run_id, claim.worker_id, claim.token, outcome))
-            if outcome is not DONE:
-                _report(claim, outcome)
+            self.attempt_log.ended(running, outcome)
 
     async def _may_be_killed_by_successor(self, outcome: Failure) -> bool:
         """Return whether another worker may have killed the process of a failed attempt.
@@ -256,17 +257,3 @@ class _SecondClaimLoop:
     async def round(self) -> Millis | None:
         delay = await self._consumer.round()
         return IMMEDIATELY if delay == IMMEDIATELY else None
-
-
-def _report(claim: Claim, outcome: Outcome) -> None:
-    """Log the outcome of an attempt, except a success. Of an error only the last line is logged, without secrets: the
-    lines before are traceback."""
-    if isinstance(outcome, Success):
-        return
-    about = {"run": claim.run_id, "job": claim.job_id, "attempt": claim.attempt}
-    if isinstance(outcome, Failure | TimedOut):
-        reason = outcome.reason if isinstance(outcome, Failure) else "timeout"
-        last_line = public_error(outcome.error).strip().rpartition("\n")[2]
-        log.warning("attempt_failed", extra={**about, "reason": reason, "error": last_line})
-    else:
-        log.info("attempt_ended", extra={**about, "outcome": type(outcome).__name__.lower()})

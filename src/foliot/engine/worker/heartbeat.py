@@ -17,8 +17,10 @@ from typing import Final, Protocol
 from foliot.domain.ids import IdSource, Token, WorkerId
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.lease import Renewal, Worker
-from foliot.engine.deadline import deadline
+from foliot.engine.deadline import DeadlinePassed, deadline
+from foliot.engine.failures import FailureLog
 from foliot.engine.worker.attempt import Ending
+from foliot.errors import StorageUnavailable
 from foliot.ports.clock import Clock
 from foliot.ports.work import Work
 
@@ -77,6 +79,8 @@ class Heartbeat:
         self._is_draining = False
         self.slots = slots
         self.worker: Worker | None = None
+        self.failures = FailureLog(clock).source(self.name)
+        """Where failed renewals are logged. The node replaces it by one of the whole process."""
 
     @property
     def is_expired(self) -> bool:
@@ -96,8 +100,8 @@ class Heartbeat:
             async with deadline(self._clock, Millis(max(self._time_left(), 1))):
                 # Without a list of leases nothing is taken back: this call does not wait for claims in flight.
                 renewal = await self._work.renew(worker.id, None, self._lease, is_draining=self._is_draining)
-        except Exception:
-            log.exception("worker_check_failed", extra={"worker": worker.id})
+        except Exception as error:
+            self.failures.failed(_meaning(error), _RETRY)
             return not self.is_expired
         if renewal is None:
             self.wake.set()
@@ -155,13 +159,14 @@ class Heartbeat:
         try:
             async with deadline(self._clock, Millis(max(self._time_left(), 1))):
                 renewal = await self._request_renewal(worker)
-        except Exception:
+        except Exception as error:
             # The storage may become reachable in time. If not, no attempt may still run when other workers take over.
             # Therefore this retries at a fixed pace instead of the growing backoff of `Loop`.
-            log.exception("renewal_failed", extra={"worker": worker.id, "time_left_ms": self._time_left()})
+            self.failures.failed(_meaning(error), _RETRY)
             if self._time_left() <= _RETRY:
                 self._lose_leases(worker)
             return _RETRY
+        self.failures.succeeded()
         if renewal is None:
             self._lose_leases(worker)
             await self._register()
@@ -204,3 +209,10 @@ class Heartbeat:
         self.worker = None
         if self._holder is not None:
             self._holder.end(self._held(), Ending.LEASE_LOST)
+
+
+def _meaning(error: Exception) -> Exception:
+    """Return the error to log. A storage that does not answer in time is unreachable."""
+    if isinstance(error, DeadlinePassed):
+        return StorageUnavailable("the database did not answer in time", hint="Check that it runs and can be reached.")
+    return error

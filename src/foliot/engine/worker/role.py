@@ -100,6 +100,7 @@ class WorkerRole:
         with suppress(DeadlinePassed):
             async with deadline(self._clock, _END_TIMEOUT):
                 await self.consumer.drain()
+        self.consumer.attempt_log.summarize(is_last=True)
 
 
 def execute_with(runners: Mapping[str, Runner]) -> Execute:

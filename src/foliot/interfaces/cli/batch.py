@@ -5,7 +5,7 @@ from pathlib import Path
 
 from foliot.errors import FoliotError
 from foliot.interfaces.cli.open_storage import with_services
-from foliot.interfaces.cli.output import print_error, print_result
+from foliot.interfaces.cli.output import print_failure, print_result
 from foliot.interfaces.cli.render.text import escaped
 from foliot.service.services import Services
 
@@ -27,7 +27,7 @@ async def _run(services: Services, name: str, action: Action, as_json: bool) -> 
     try:
         done = await action(services, name)
     except FoliotError as error:
-        print_error(error.message, error.hint)
+        print_failure(error)
         return 1
     text = escaped(done["text"])
     print_result(text, {key: value for key, value in done.items() if key != "text"}, as_json=as_json)

@@ -52,4 +52,5 @@ def count_definitions(*, jobs: int, workflows: int, schedules: int) -> str:
 def print_problems(problems: Iterable[Problem]) -> None:
     for problem in problems:
         key = f"{problem.key}: " if problem.key else ""
-        print_problem(problem.severity, key + problem.message, problem.hint, place=str(problem.place))
+        facts = {"code": "configuration_problem", "place": str(problem.place)}
+        print_problem(problem.severity, key + problem.message, problem.hint, **facts)

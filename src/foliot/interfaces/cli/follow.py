@@ -30,7 +30,7 @@ async def _warn_without_worker(services: Services, run_id: RunId) -> None:
     queue = await services.queries.runs.unserved_queue(run_id)
     if queue is not None:
         missing = "no coordinator" if queue == TREES_QUEUE else f'no worker of queue "{queue}"'
-        print_warning(f"{missing} is alive: the run waits", "Start one with: foliot serve")
+        print_warning(f"{missing} is alive: the run waits", "Start one with: foliot serve", code="no_worker")
 
 
 async def _follow_output(services: Services, run: Run) -> None:

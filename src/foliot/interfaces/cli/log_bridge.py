@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from foliot.interfaces.cli.output import print_problem
-from foliot.interfaces.logs import run_output_of
+from foliot.interfaces.log_facts import facts_of
 
 _TEXTS: Final[Mapping[str, str]] = {
     "job_unreadable": "{error}",
@@ -54,12 +54,13 @@ class _PrintingHandler(logging.Handler):
         text = "" if record.name.startswith(_ENGINE) else event_text(record)
         if text and text not in self._printed:
             self._printed.add(text)
-            print_problem("error" if record.levelno >= logging.ERROR else "warning", text)
+            severity = "error" if record.levelno >= logging.ERROR else "warning"
+            print_problem(severity, text, code=record.getMessage())
 
 
 def event_text(record: logging.LogRecord) -> str:
     """Return an event as one line; an empty text for events that only concern a server."""
-    event, facts = record.getMessage(), run_output_of(record)
+    event, facts = record.getMessage(), facts_of(record)
     if event in _SERVER_EVENTS:
         return ""
     if event in _TEXTS:

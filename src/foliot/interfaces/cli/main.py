@@ -14,7 +14,7 @@ import click
 import foliot
 from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.command_group import lazy_group
-from foliot.interfaces.cli.output import print_error
+from foliot.interfaces.cli.output import print_error, print_failure, problems_as_json
 from foliot.interfaces.cli.server.signals import EARLY
 from foliot.interfaces.cli.streams import guarded_output, repair_streams
 
@@ -80,10 +80,11 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit. Expected errors are printed with a hint, without a traceback."""
+    """Run the command line and exit. Expected errors are printed with a hint, without a traceback; with `--json` as
+    JSON, also if the arguments are wrong."""
     given = sys.argv[1:] if arguments is None else arguments
     # Before the modules of a server are loaded: a signal may come while that is still going on.
-    with EARLY.held() if given and given[0] in _SERVER_COMMANDS else nullcontext():
+    with EARLY.held() if given and given[0] in _SERVER_COMMANDS else nullcontext(), problems_as_json("--json" in given):
         _run(given)
 
 
@@ -93,26 +94,28 @@ def _run(arguments: list[str]) -> NoReturn:
         with guarded_output():
             answer = cli.main(arguments, prog_name="foliot", standalone_mode=False)
     except FoliotError as error:
-        print_error(error.message, error.hint)
+        print_failure(error)
         sys.exit(2 if isinstance(error, InvalidInput) else 1)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(error.exit_code)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "foliot"
-        print_error(error.format_message(), f"See: {path} --help")
+        print_error(error.format_message(), f"See: {path} --help", code="usage")
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(130)
     except FileNotFoundError:
         if _has_working_directory():
             raise
-        print_error("the current directory does not exist any more", "Change to an existing one with: cd")
+        hint = "Change to an existing one with: cd"
+        print_error("the current directory does not exist any more", hint, code="directory_missing")
         sys.exit(1)
     except (MemoryError, RuntimeError) as error:
         if not _is_out_of_resources(error):
             raise
-        print_error(f"the system gives this process too little: {str(error) or 'no memory is left'}", _MORE_RESOURCES)
+        missing = str(error) or "no memory is left"
+        print_error(f"the system gives this process too little: {missing}", _MORE_RESOURCES, code="out_of_resources")
         sys.exit(1)
     sys.exit(answer if isinstance(answer, int) else 0)
 

@@ -5,12 +5,16 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import click
 
+from foliot.errors import FoliotError
 from foliot.interfaces.cli.render.text import escaped
+
+_PROBLEMS_AS_JSON: Final = ContextVar("problems_as_json", default=False)
 
 
 def print_line(text: str = "") -> None:
@@ -64,17 +68,35 @@ def print_note(text: str) -> None:
     click.echo(text, file=sys.stderr, color=False if os.environ.get("NO_COLOR") else None)
 
 
-def print_error(message: str, hint: str = "") -> None:
+@contextmanager
+def problems_as_json(is_json: bool) -> Iterator[None]:
+    """Print errors and warnings inside this block as JSON, one object per line, if `is_json` is set."""
+    before = _PROBLEMS_AS_JSON.set(is_json)
+    try:
+        yield
+    finally:
+        _PROBLEMS_AS_JSON.reset(before)
+
+
+def print_failure(error: FoliotError) -> None:
+    print_error(error.message, error.hint, code=error.code)
+
+
+def print_error(message: str, hint: str = "", *, code: str = "error") -> None:
     """Print an error and, below it, what to do."""
-    print_problem("error", message, hint)
+    print_problem("error", message, hint, code=code)
 
 
-def print_warning(message: str, hint: str = "") -> None:
-    print_problem("warning", message, hint)
+def print_warning(message: str, hint: str = "", *, code: str = "warning") -> None:
+    print_problem("warning", message, hint, code=code)
 
 
-def print_problem(severity: str, message: str, hint: str = "", *, place: str = "") -> None:
-    """Print an error or a warning, with file and line if it has a place."""
+def print_problem(severity: str, message: str, hint: str = "", *, code: str = "", place: str = "") -> None:
+    """Print an error or a warning, with file and line if it has a place. Programs compare the code."""
+    if _PROBLEMS_AS_JSON.get():
+        facts = {"severity": severity, "code": code or severity, "message": message, "hint": hint}
+        print_note(_json({**facts, "place": place} if place else facts))
+        return
     colour = "red" if severity == "error" else "yellow"
     label = click.style(f"{severity}:", fg=colour, bold=True)
     where = f"{escaped(place)}: " if place else ""

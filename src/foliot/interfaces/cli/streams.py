@@ -53,7 +53,8 @@ def guarded_output() -> Iterator[None]:
         if not _is_write_failure(error):
             raise
         _discard_output()
-        print_error(f"the answer could not be written: {error.strerror}", "Check where standard output leads to.")
+        hint = "Check where standard output leads to."
+        print_error(f"the answer could not be written: {error.strerror}", hint, code="output_not_written")
         sys.exit(1)
 
 

@@ -12,7 +12,7 @@ from foliot.ports.storage import Storage
 from foliot.ports.trees import TreeStore
 from foliot.testing.simulation.faults import INJECTED
 
-_STORES = ("ledger", "work", "admission", "orders", "definitions", "queries", "upkeep")
+_STORES = ("ledger", "work", "items", "admission", "orders", "definitions", "queries", "upkeep")
 
 
 class VerbPause:

@@ -1,6 +1,8 @@
 """The bell sends the first ring immediately, and then pauses longer the more often it is rung."""
 
 import asyncio
+import logging
+from typing import Any
 
 import asyncpg
 import pytest
@@ -38,12 +40,25 @@ def test_the_pause_is_short_after_a_long_connection() -> None:
 
 async def test_a_server_that_refuses_notify_is_contacted_less_often(dsn: str, caplog: pytest.LogCaptureFixture) -> None:
     bell = Bell("x" * 64, lambda: asyncpg.connect(dsn))  # LISTEN accepts this name, NOTIFY does not
-    await bell.start()
-
-    async with asyncio.timeout(30):
-        while len(caplog.records) < 4:
-            bell.ring([Topic.RUNS])
-            await asyncio.sleep(0.01)
-    await bell.close()
+    with caplog.at_level(logging.DEBUG, "foliot"):
+        await bell.start()
+        async with asyncio.timeout(30):
+            while len(caplog.records) < 4:
+                bell.ring([Topic.RUNS])
+                await asyncio.sleep(0.01)
+        await bell.close()
 
     assert [vars(record)["pause"] for record in caplog.records] == [0.1, 0.2, 0.4, 0.8]
+    assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG", "DEBUG", "DEBUG"]
+
+
+async def test_a_bell_without_a_server_leaves_the_report_to_the_loops(caplog: pytest.LogCaptureFixture) -> None:
+    async def refuse() -> "asyncpg.Connection[Any]":
+        raise ConnectionRefusedError("no server")
+
+    bell = Bell("foliot", refuse)
+    with caplog.at_level(logging.DEBUG, "foliot"):
+        await bell.start()
+        await bell.close()
+
+    assert [record.levelname for record in caplog.records] == ["DEBUG"]

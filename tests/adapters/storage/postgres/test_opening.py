@@ -96,6 +96,21 @@ async def test_an_error_without_a_message_is_logged_with_a_description(
     assert [record.__dict__["error"] for record in caplog.records] == ["no answer in time"]
 
 
+async def test_retries_that_did_not_help_are_left_to_the_caller_to_report(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("foliot.adapters.storage.postgres.database.errors._WORTH_A_WARNING", -1)
+    monkeypatch.setattr("foliot.adapters.storage.postgres.database.errors._PAUSES", (0, 0))
+
+    async def once() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await retry(once, lambda _: True)
+
+    assert caplog.records == []
+
+
 def _failing(monkeypatch: pytest.MonkeyPatch, errors: list[Exception]) -> list[str]:
     """Make the next connections fail with these errors. The returned list grows with each attempt."""
     connects: list[str] = []

@@ -50,7 +50,8 @@ def command(
     try:
         compiled = cron.compile(expression, timezone, dst=dst, dom_dow=dom_dow, key=key, anchor=now)
     except InvalidCron as error:
-        _point_at(error.expression, error.position)
+        if not as_json:
+            _point_at(error.expression, error.position)
         raise
     fires = compiled.between(now, datetime.max.replace(tzinfo=UTC), count)
     if as_json:

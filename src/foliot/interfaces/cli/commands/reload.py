@@ -36,7 +36,7 @@ def command(storage: str | None, config: Path | None, as_json: bool) -> None:
         changes, workers = asyncio.run(_apply(storage or configuration.storage, configuration.declared))
     print_changes_json(changes) if as_json else print_changes(changes)
     for difference in _differences(configuration.server, workers):
-        print_warning(f"restart_needed: {difference}", _RESTART)
+        print_warning(f"restart_needed: {difference}", _RESTART, code="restart_needed")
 
 
 async def _apply(url: str, declared: Declared) -> tuple[Changes, list[WorkerView]]:

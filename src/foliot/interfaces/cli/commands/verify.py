@@ -9,10 +9,10 @@ import click
 from foliot.domain.instant import from_datetime
 from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
-from foliot.interfaces.cli.output import print_json, print_line, print_note
+from foliot.interfaces.cli.output import print_json_lines, print_line
 from foliot.interfaces.cli.parse import parse_past
 from foliot.interfaces.cli.progress import ProgressLine
-from foliot.interfaces.cli.render.verify import report_document, report_lines, summary
+from foliot.interfaces.cli.render.verify import fault_documents, report_lines, summary, summary_document
 from foliot.service.queries.verify import Report
 from foliot.service.services import Services
 
@@ -22,7 +22,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 @click.command("verify")
 @storage_options
 @click.option("--since", default="7d", show_default=True, help="How far back: 24h, 7d, or a time in ISO 8601.")
-@json_option("one object per schedule")
+@json_option("one object per fault, then a summary")
 def command(storage: str | None, config: Path | None, since: str, as_json: bool) -> int:
     """Compute what the ledger should contain, and compare. The exit code is 1 when a problem is found."""
     after = from_datetime(max(parse_past(since, datetime.now(UTC)), _EPOCH))
@@ -33,13 +33,14 @@ def command(storage: str | None, config: Path | None, since: str, as_json: bool)
             return [progress.add(report) async for report in services.queries.ledgers.verify(after)]
 
     reports = with_services(storage, config, check)
-    for report in reports:
-        if as_json:
-            print_json(report_document(report))
-        else:
-            for line in report_lines(report):
-                print_line(line)
-    (print_note if as_json else print_line)(summary(reports))
+    if as_json:
+        print_json_lines(
+            [*(fault for report in reports for fault in fault_documents(report)), summary_document(reports)]
+        )
+    else:
+        for line in (line for report in reports for line in report_lines(report)):
+            print_line(line)
+        print_line(summary(reports))
     return 0 if all(report.is_sound for report in reports) else 1
 
 

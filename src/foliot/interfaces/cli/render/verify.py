@@ -88,10 +88,23 @@ def report_lines(report: Report) -> Iterator[str]:
             yield f"{escaped(report.schedule_id)}: {finding.fault}, {_where(finding)}: {what}; {advice}"
 
 
-def report_document(report: Report) -> dict[str, Any]:
-    findings = [_document(finding) for finding in report.findings]
-    head = {"schedule_id": report.schedule_id, "ticks": report.ticks, "is_sound": report.is_sound}
-    return {**head, "findings": findings}
+def fault_documents(report: Report) -> Iterator[dict[str, Any]]:
+    """One object for each finding. `schedule_id` is null if a row belongs to no schedule."""
+    for finding in report.findings:
+        yield {"type": "fault", "schedule_id": report.schedule_id, **_document(finding)}
+
+
+def summary_document(reports: Sequence[Report]) -> dict[str, Any]:
+    """The last object: how much was checked, and how much of it has problems."""
+    ledgers = [report for report in reports if report.schedule_id is not None]
+    return {
+        "type": "summary",
+        "is_sound": all(report.is_sound for report in reports),
+        "schedules": len(ledgers),
+        "ticks": sum(report.ticks for report in ledgers),
+        "faults": sum(len(report.findings) for report in reports),
+        "unsound_schedules": sum(not report.is_sound for report in ledgers),
+    }
 
 
 def _where(finding: Finding) -> str:

@@ -9,10 +9,11 @@ import logging
 import os
 from pathlib import Path
 
-from foliot.config import Configuration, Loaded, Problem
+from foliot.config import Configuration, Loaded
 from foliot.errors import SchemaTooOld, StorageMissing
 from foliot.interfaces.cli.open_storage import opened_storage
 from foliot.interfaces.cli.render.text import counted
+from foliot.interfaces.cli.server.reloader import problem_facts
 
 log = logging.getLogger("foliot")
 
@@ -41,19 +42,14 @@ async def _has_jobs(storage: str) -> bool:
 
 
 def log_fallback(path: Path, loaded: Loaded) -> str:
-    """Log on one line that the file is not applied, with all its errors. Return a summary."""
+    """Log as one event that the file is not applied, with all its errors. Return a summary."""
     log.error(
         "configuration_refused",
         extra={
             "errors": len(loaded.errors),
-            "problems": "; ".join(map(_line, loaded.errors)),
+            "problems": [problem_facts(problem) for problem in loaded.errors],
             "started_with": "the definitions that were applied last",
             "hint": "Correct the file: it is applied as soon as it has no errors. --strict refuses to start.",
         },
     )
     return f"{path} has {counted(len(loaded.errors), 'error')}"
-
-
-def _line(problem: Problem) -> str:
-    key = f"{problem.key}: " if problem.key else ""
-    return f"{problem.place}: {key}{problem.message}"

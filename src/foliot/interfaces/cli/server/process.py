@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -53,6 +54,7 @@ _SAME_SIGNAL: Final = 0.1
 """Seconds during which a second signal is ignored: `timeout` sends one to the process and one to its group."""
 _ALMOST_OPEN: Final = 0.5
 """Seconds that a stopping process waits for its storage to open: an open storage can be closed in order."""
+_STOP_HINT: Final = "Runs that have not ended by then are given back. A second signal (Ctrl-C) stops at once."
 _LAST_LINES: Final = 0.2
 """Seconds for the last log lines of a process that ends at once."""
 _NOTHING: Final = StableRead(Loaded(Configuration()), watched_paths(Configuration()), frozenset())
@@ -98,7 +100,9 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
     settings = node_settings(configuration, options, roles)
     server = configuration.server
     style, level = options["log_format"] or server.log_format, options["log_level"] or server.log_level
-    lines = configure_logging(style, level, echo=settings.echo)
+    # In a process with a worker, a tick that ran is followed by the start of its run.
+    hidden = {"tick_ran"} if settings.is_worker else ()
+    lines = configure_logging(style, level, echo=settings.echo, hidden=hidden)
     log_problems(loaded.warnings)
     refused = log_fallback(path, loaded) if falls_back and path is not None else ""
     _take_descriptors(settings)
@@ -163,7 +167,7 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
                 _print_banner(lines, await facts)
             await stop.wait()
         served.systemd.stopping(settings.drain)
-        await _stop(node, lines)
+        await _stop(node, settings, lines)
     if node.failure is not None:
         raise node.failure
     if node.abandoned:
@@ -286,9 +290,11 @@ def _on_signal() -> asyncio.Event:
     return stop
 
 
-async def _stop(node: Node, lines: LineWriter) -> None:
+async def _stop(node: Node, settings: Settings, lines: LineWriter) -> None:
     """Stop in order; a second signal ends the process at once."""
-    log.info("node_stopping", extra={"hint": "signal again to stop at once"})
+    until = datetime.now(UTC) + timedelta(milliseconds=settings.drain)
+    facts = {"running": node.running_count, "until": until.isoformat(timespec="seconds").replace("+00:00", "Z")}
+    log.info("node_stopping", extra={**facts, "hint": _STOP_HINT})
     asyncio.get_running_loop().call_later(_SAME_SIGNAL, _end_at_the_next_signal, lines)
     await node.stop()
 

@@ -104,8 +104,8 @@ class Reloader:
                 self._systemd.reloaded(self._problem)
 
     async def _is_done(self, tries: int) -> bool:
-        """Reload. Return False if it may work next time."""
-        later = {"again_in_ms": _pause(tries)}
+        """Reload. Return False if it may work next time. An error that persists is logged once, then at level debug."""
+        later, before = {"again_in_ms": _pause(tries)}, self._problem if tries > 1 else ""
         try:
             await self.reload()
         except _FILE_ERRORS as error:
@@ -113,12 +113,13 @@ class Reloader:
             _log_failure(error)
         except FoliotError as error:
             self._problem = error.message
-            _log_failure(error, **later)
+            _log_failure(error, is_new=self._problem != before, **later)
             return False
         except Exception as error:
             self._problem = repr(error)
             # No error of a file or a database may end a server that works with its stored definitions.
-            log.exception("configuration_not_applied", extra=later)
+            level = logging.DEBUG if self._problem == before else logging.ERROR
+            log.log(level, "configuration_not_applied", extra=later, exc_info=True)
             return False
         return True
 
@@ -220,8 +221,9 @@ def _pause(failures: int) -> Millis:
     return Millis(min(SECOND * 2 ** min(failures - 1, 16), _LONGEST_PAUSE))
 
 
-def _log_failure(error: FoliotError, **facts: Any) -> None:
-    log.error("configuration_not_applied", extra={"problem": error.message, "hint": error.hint, **facts})
+def _log_failure(error: FoliotError, *, is_new: bool = True, **facts: Any) -> None:
+    level = logging.ERROR if is_new else logging.DEBUG
+    log.log(level, "configuration_not_applied", extra={"problem": error.message, "hint": error.hint, **facts})
 
 
 def may_concern(change: "Change", path: str) -> bool:
@@ -238,8 +240,14 @@ def emptied_since(before: Configuration, after: Configuration) -> Path | None:
 def log_problems(problems: Iterable[Problem]) -> None:
     for problem in problems:
         level = logging.ERROR if problem.severity is Severity.ERROR else logging.WARNING
-        details = {"place": str(problem.place), "key": problem.key, "problem": problem.message, "hint": problem.hint}
-        log.log(level, "configuration_problem", extra={name: value for name, value in details.items() if value})
+        log.log(level, "configuration_problem", extra=problem_facts(problem))
+
+
+def problem_facts(problem: Problem) -> dict[str, str]:
+    """Return a problem of a file as values of an event."""
+    where = {"severity": str(problem.severity), "place": str(problem.place), "key": problem.key}
+    facts = {**where, "problem": problem.message, "hint": problem.hint}
+    return {name: value for name, value in facts.items() if value}
 
 
 def log_changes(changes: Changes) -> None:

@@ -25,6 +25,12 @@ _SHORTEST_QUIET: Final = 0.005
 _LONGEST_QUIET: Final = 0.05
 _FIRST_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 10.0
+_LEVELS: Final = (
+    (asyncpg.TooManyConnectionsError, logging.WARNING),
+    (READ_ONLY, logging.INFO),  # a standby has no NOTIFY, and no commit to announce
+    (BROKEN, logging.DEBUG),
+)
+"""The level for each kind of error; any other is a warning."""
 
 
 class Bell:
@@ -37,6 +43,8 @@ class Bell:
         self._signals = {topic: asyncio.Event() for topic in Topic}
         self._unsent: set[Topic] = set()
         self._rings = 0
+        self._reported = ""
+        """The error that was logged last."""
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -69,15 +77,23 @@ class Bell:
             began = self._elapsed()
             try:
                 await self._serve(tried)
-            except READ_ONLY as error:
-                # A standby has no NOTIFY, and no commit to announce.
-                log.info("bell_has_no_connection", extra={"error": str(error), "pause": pause})
             except (*BROKEN, asyncpg.PostgresError) as error:
-                # Without the bell, loops only wake later, so a warning is enough.
-                log.warning("bell_has_no_connection", extra={"error": str(error), "pause": pause})
+                self._report(error, pause, self._elapsed() - began)
             tried.set()
             pause = next_pause(pause, self._elapsed() - began)
             await asyncio.sleep(pause)
+
+    def _report(self, error: Exception, pause: float, lasted: float) -> None:
+        """Log an error, at its level only once until the bell has worked for a while.
+
+        Without the bell, loops only wake later, so a warning is enough. An unreachable server is an outage, which the
+        loops report.
+        """
+        level = next((level for kinds, level in _LEVELS if isinstance(error, kinds)), logging.WARNING)
+        is_new = str(error) != self._reported or lasted > _LONGEST_PAUSE
+        self._reported = str(error)
+        facts = {"error": str(error), "pause": pause}
+        log.log(level if is_new else logging.DEBUG, "bell_has_no_connection", extra=facts)
 
     def _elapsed(self) -> float:
         return asyncio.get_running_loop().time()

@@ -224,14 +224,20 @@ def reason_of(error: BaseException) -> str:
 async def retry(once: Callable[[], Awaitable[T]], may_repeat: Callable[[BaseException], bool]) -> T:
     """Call `once` until it succeeds, with growing pauses, as long as a retry may help. Raises the last error."""
     pauses = list(_PAUSES)
+    slow: dict[str, object] = {}
     while True:
         began = time.monotonic()
         try:
-            return await once()
+            answer = await once()
         except Exception as error:
             if not (pauses and is_retryable(error) and may_repeat(error)):
                 raise
             waited = time.monotonic() - began
             if waited > _WORTH_A_WARNING:
-                log.warning("storage_retried", extra={"after_seconds": round(waited, 1), "error": reason_of(error)})
+                slow = {"after_seconds": round(waited, 1), "error": reason_of(error)}
+        else:
+            if slow:
+                # Only if a retry helped: the caller of a call that failed reports the outage.
+                log.warning("storage_retried", extra=slow)
+            return answer
         await asyncio.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load, no security
