@@ -61,6 +61,7 @@ from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.documents import Document
 from foliot.service.commands.jobs import JobService
+from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
@@ -143,6 +144,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
         clock=clock,
         ids=ids,
         runs=runs,
+        launches=LaunchService(storage),
         jobs=jobs,
         schedules=schedules,
         workflows=workflows,

@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 from weakref import WeakSet
@@ -13,7 +14,8 @@ from foliot.app.loop_binding import LoopBinding, already_open, still_in_use, wro
 from foliot.app.registry import Registry
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deploy.deployment import Declared
-from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC
+from foliot.domain.input.timing import Span, millis
+from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_TIMEOUT, launch_spec
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.engine.node import Node
 from foliot.engine.settings import Settings
@@ -41,9 +43,13 @@ class Application(Registry):
         storage: str = DEFAULT_STORAGE,
         *,
         launcher: RunLauncher | None = None,
+        launch_timeout: Span = timedelta(milliseconds=LAUNCH_TIMEOUT),
         clock: Clock | None = None,
     ) -> None:
+        """`launcher` starts the workflows of schedules in place of Foliot. A run that it has started ends as timed out
+        if its end is not reported within `launch_timeout`, or within the timeout of the workflow if that has one."""
         super().__init__()
+        self._launch_spec = launch_spec(millis(launch_timeout, "launch_timeout"))
         self._url = storage
         self._clock = clock
         self._launcher = launcher
@@ -150,7 +156,7 @@ class Application(Registry):
         return self._blocks > 0 or any(node.is_running for node in self._nodes)
 
     async def _apply(self, services: Services) -> None:
-        jobs = {LAUNCH_JOB: LAUNCH_SPEC, **self._jobs}
+        jobs = {LAUNCH_JOB: self._launch_spec, **self._jobs}
         await services.workflows.check(self._workflows, Declared(jobs=jobs, workflows=self._workflows))
         await services.jobs.put(jobs, coming=jobs_of_all(self._workflows))
         if self._workflows:
@@ -208,7 +214,7 @@ class Launcher:
 
     async def start(
         self, workflow_id: str, version: int | None, user_id: str | None, scheduled_for: Any, idempotency_key: str
-    ) -> bool:
+    ) -> bool | str:
         launcher = self._own
         if launcher is None:
             services = await self._app.open()

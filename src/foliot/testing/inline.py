@@ -113,6 +113,9 @@ class InlineEngine:
         await self._release()
         if self._timekeeping.gates.is_waiting:
             await self._round(self._timekeeping.gates)
+        if self.app.has_own_launcher:
+            # Runs that the executor has can time out, or be cancelled.
+            await self._round(self._timekeeping.reaper)
         while await self._keep_time() or await self._rounds() or await self._call_hooks():
             pass
 
