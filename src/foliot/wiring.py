@@ -39,6 +39,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec
 from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
 from foliot.domain.outbound.policy import OPEN, OutboundPolicy
+from foliot.domain.schedule.defaults import ScheduleDefaults
 from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.domain.schedule.tick_run import launch_elsewhere, launch_job
 from foliot.domain.secrets import public_url
@@ -168,10 +169,12 @@ class JsonDocuments:
 
         return names_in(tree)
 
-    def read(self, tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant) -> WorkflowDocument:
+    def read(
+        self, tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant, defaults: ScheduleDefaults
+    ) -> WorkflowDocument:
         from foliot.config.workflow_json import read_workflow
 
-        return read_workflow(tree, jobs, now)
+        return read_workflow(tree, jobs, now, defaults)
 
     def write(
         self, workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]

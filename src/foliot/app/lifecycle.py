@@ -6,7 +6,7 @@ import threading
 from collections.abc import Coroutine
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar, Unpack
 from weakref import WeakSet
 
 from foliot.app.background import Background, run_through, same_loop, wait_on
@@ -14,11 +14,16 @@ from foliot.app.loop_binding import LoopBinding, already_open, still_in_use, wro
 from foliot.app.registry import Registry
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deploy.deployment import Declared
+from foliot.domain.input.keywords import read_keywords
 from foliot.domain.input.timing import Span, millis
+from foliot.domain.input.typed import DefaultOptions
+from foliot.domain.schedule.defaults import ScheduleDefaults
 from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_TIMEOUT, launch_spec
+from foliot.domain.vocabulary.places import APPLICATION_CALL
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.engine.node import Node
 from foliot.engine.settings import Settings
+from foliot.errors import InvalidSchedule
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher, ask
 from foliot.service.commands.launcher import ServiceLauncher
@@ -45,10 +50,15 @@ class Application(Registry):
         launcher: RunLauncher | None = None,
         launch_timeout: Span = timedelta(milliseconds=LAUNCH_TIMEOUT),
         clock: Clock | None = None,
+        **defaults: Unpack[DefaultOptions],
     ) -> None:
         """`launcher` starts the workflows of schedules in place of Foliot. A run that it has started ends as timed out
-        if its end is not reported within `launch_timeout`, or within the timeout of the workflow if that has one."""
-        super().__init__()
+        if its end is not reported within `launch_timeout`, or within the timeout of the workflow if that has one.
+
+        `default_overlap`, `default_catchup` and `default_jitter` are for schedules that do not have these options.
+        """
+        read = read_keywords(APPLICATION_CALL, defaults, InvalidSchedule)
+        super().__init__(ScheduleDefaults(**read.fill(APPLICATION_CALL)))
         self._launch_spec = launch_spec(millis(launch_timeout, "launch_timeout"))
         self._url = storage
         self._clock = clock
@@ -114,7 +124,9 @@ class Application(Registry):
                 if binding is not self._binding:
                     continue  # closed, or bound to another loop, while we waited
                 if binding.services is None:
-                    services = await self._applied(given or await open_services(self._url, self._clock))
+                    opened = given or await open_services(self._url, self._clock)
+                    opened.schedules.app_defaults = self._schedule_defaults
+                    services = await self._applied(opened)
                     await binding.attach(services, is_inline=is_inline)
                     return services
                 if given is not None and given is not binding.services:

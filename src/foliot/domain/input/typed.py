@@ -140,6 +140,14 @@ class ScheduleOptions(RunOptions, total=False):
     payload: Any
 
 
+class DefaultOptions(TypedDict, total=False):
+    """Defaults of schedules: `Foliot`."""
+
+    default_overlap: Literal["allow", "skip", "queue", "cancel_running"] | None
+    default_catchup: Literal["none", "once", "all", "spread", "fire_immediately", "skip"] | None
+    default_jitter: Span | None
+
+
 class UpsertOptions(ScheduleOptions, total=False):
     """A schedule and what it starts: `app.schedules.upsert`."""
 

@@ -8,7 +8,7 @@ from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.kind import AGENT_ARGS, HOMES, KIND_FIELDS
 from foliot.domain.vocabulary.readers import TABLES, TEXT, TEXTS
 from foliot.domain.vocabulary.schedule import NAME, PAYLOAD, POLICY, RULE, TARGET, TIMEZONE, USER
-from foliot.domain.vocabulary.server import OUTBOUND, QUEUE, RETENTION, SERVER, STORAGE
+from foliot.domain.vocabulary.server import OUTBOUND, QUEUE, RETENTION, SERVER, SERVER_DEFAULTS, STORAGE
 from foliot.domain.vocabulary.workflow import STEP_ONLY, STEP_WORK, WHEN, WORKFLOW_ONLY
 
 _PAUSED: Final = {"paused": "Pausing is not part of a definition. Use: foliot pause, foliot resume."}
@@ -68,6 +68,8 @@ FILE_PLACES: Final = (JOB, SCHEDULE, WORKFLOW, STEP, SERVER, STORAGE, RETENTION,
 
 # -- calls
 
+APPLICATION_CALL: Final = Schema(*SERVER_DEFAULTS, owner="an application")
+"""`Foliot`"""
 _DESCRIBED: Final = without(DESCRIPTION, "labels")
 _JOB_CALL: Final = (*_DESCRIBED, *OPTIONS, *GATE, TIMEZONE)
 RUN_CALL: Final = Schema(*OPTIONS, owner="a run")

@@ -15,6 +15,7 @@ from foliot.domain.input.words import flag, text
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import check_name
 from foliot.domain.run.payload import encode_payload
+from foliot.domain.schedule.defaults import NO_DEFAULTS, ScheduleDefaults
 from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.memoize import memoize_by_spec
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical, expiry_error
@@ -60,11 +61,21 @@ class ScheduleService:
         self._ids = ids
         self._jobs = jobs
         self._queries = ScheduleQueries(storage, clock)
+        self.app_defaults = NO_DEFAULTS
+        """Defaults that the application declares."""
+        self.file_defaults = NO_DEFAULTS
+        """Defaults of the configuration, for those that the application does not declare."""
+
+    @property
+    def defaults(self) -> ScheduleDefaults:
+        """The defaults for new and changed schedules."""
+        return self.app_defaults.over(self.file_defaults)
 
     async def upsert(
         self, schedule_id: str | None = None, *, paused: bool | None = None, **options: Unpack[UpsertOptions]
     ) -> UpsertedSchedule:
-        """Create or change one schedule. It starts the job `job_id` or the workflow `workflow_id`.
+        """Create or change one schedule. It starts the job `job_id` or the workflow `workflow_id`. Without `overlap`,
+        `catchup` and `jitter` it has the defaults of the application, or of the configuration of the server.
 
         A paused schedule stays paused unless `paused` is False. Pausing and changing are two writes, in the order that
         prevents unwanted fires between them; only a new schedule exists for an instant before it is paused.
@@ -73,7 +84,8 @@ class ScheduleService:
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
         read = read_keywords(UPSERT_CALL, options, InvalidSchedule)
         with as_written(read.written):
-            prepared = await self.prepare({chosen: schedule_of(read, read.written, source="api")})
+            spec = schedule_of({**self.defaults.options, **read}, read.written, source="api")
+            prepared = await self.prepare({chosen: spec})
         if paused:
             with suppress(RowUnreadable):
                 await self._storage.definitions.pause_schedules([chosen], paused=True)
