@@ -183,6 +183,7 @@ class Registry(HookRegistry):
             options=overlay(Options(), checked_overlay(read)),
             gate=read_gate(read),
             source="app",
+            enabled=read.get("enabled", True),
             **{**described, "tags": tuple(described.get("tags", ()))},
         )
         declared.check()

@@ -72,15 +72,22 @@ class ScheduleService:
         return self.app_defaults.over(self.file_defaults)
 
     async def upsert(
-        self, schedule_id: str | None = None, *, paused: bool | None = None, **options: Unpack[UpsertOptions]
+        self,
+        schedule_id: str | None = None,
+        *,
+        paused: bool | None = None,
+        enabled: bool | None = None,
+        **options: Unpack[UpsertOptions],
     ) -> UpsertedSchedule:
         """Create or change one schedule. It starts the job `job_id` or the workflow `workflow_id`. Without `overlap`,
         `catchup` and `jitter` it has the defaults of the application, or of the configuration of the server.
 
-        A paused schedule stays paused unless `paused` is False. Pausing and changing are two writes, in the order that
-        prevents unwanted fires between them; only a new schedule exists for an instant before it is paused.
+        A paused schedule stays paused unless `paused` is False, or `enabled` is True, which means the same. Pausing and
+        changing are two writes, in the order that prevents unwanted fires between them; only a new schedule exists for
+        an instant before it is paused.
         """
-        _check_types(schedule_id, paused)
+        _check_types(schedule_id, paused=paused, enabled=enabled)
+        paused = paused if enabled is None else not enabled
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
         read = read_keywords(UPSERT_CALL, options, InvalidSchedule)
         with as_written(read.written):
@@ -227,7 +234,7 @@ class ScheduleService:
         return NotFound("schedule", schedule_id, known=known)
 
 
-def _check_types(schedule_id: object, paused: object) -> None:
+def _check_types(schedule_id: object, **flags: object) -> None:
     """Refuse arguments of another type, which untyped callers may give."""
     if schedule_id is not None and not isinstance(schedule_id, str):
         raise InvalidSchedule(
@@ -235,12 +242,17 @@ def _check_types(schedule_id: object, paused: object) -> None:
             hint="Write it in quotes, or leave it out to get a generated one.",
             field="schedule_id",
         )
-    if paused is not None and not isinstance(paused, bool):
-        raise InvalidSchedule(
-            f"paused must be true or false, not {shown(paused)}",
-            hint="Leave it out to keep it as it is.",
-            field="paused",
-        )
+    given = {name: value for name, value in flags.items() if value is not None}
+    for name, value in given.items():
+        if not isinstance(value, bool):
+            raise InvalidSchedule(
+                f"{name} must be true or false, not {shown(value)}",
+                hint="Leave it out to keep it as it is.",
+                field=name,
+            )
+    if len(given) > 1:
+        both = " and ".join(given)
+        raise InvalidSchedule(f"{both} are the same option", hint="Keep one of them.", field="enabled")
 
 
 def _log_over(over: Mapping[ScheduleId, InvalidInput], known: Collection[ScheduleId]) -> None:
