@@ -40,8 +40,9 @@ from foliot.domain.job.job import JobSpec
 from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
 from foliot.domain.outbound.policy import OPEN, OutboundPolicy
 from foliot.domain.schedule.defaults import ScheduleDefaults
+from foliot.domain.schedule.firing import Launcher
 from foliot.domain.schedule.schedule import ScheduleSpec
-from foliot.domain.schedule.tick_run import launch_elsewhere, launch_job
+from foliot.domain.schedule.tick_run import launch_job
 from foliot.domain.secrets import public_url
 from foliot.domain.tree.kind import TreeKind
 from foliot.domain.workflow.document import WorkflowDocument
@@ -233,10 +234,10 @@ def build_node(
     services: Services,
     runners: Mapping[str, Runner],
     settings: Settings,
-    launcher: RunLauncher | None = None,
+    launcher: Launcher = launch_job,
     subscriptions: Sequence[Subscription] = (),
 ) -> Node:
-    """Build a node on these services. If the application has a launcher, that starts its workflows."""
+    """Build a node on these services. `launcher` makes the runs of ticks."""
     parts = Parts(
         storage=services.storage,
         queue=StorageQueue(services.storage),
@@ -245,7 +246,7 @@ def build_node(
         clock=services.clock,
         ids=services.ids,
         runners=runners,
-        launcher=launch_job if launcher is None else launch_elsewhere,
+        launcher=launcher,
         subscriptions=subscriptions,
         sweep=sweep_processes,
         processes=ProcProcesses(services.clock.boot_id),

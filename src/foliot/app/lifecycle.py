@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Coroutine
 from datetime import timedelta
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, Unpack
 from weakref import WeakSet
@@ -17,8 +18,10 @@ from foliot.domain.deploy.deployment import Declared
 from foliot.domain.input.keywords import read_keywords
 from foliot.domain.input.timing import Span, millis
 from foliot.domain.input.typed import DefaultOptions
+from foliot.domain.job.job import Options
 from foliot.domain.schedule.defaults import ScheduleDefaults
-from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_TIMEOUT, launch_spec
+from foliot.domain.schedule.firing import Launcher as TickLauncher
+from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC, LAUNCH_TIMEOUT, launch_elsewhere, launch_job
 from foliot.domain.vocabulary.places import APPLICATION_CALL
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.engine.node import Node
@@ -59,7 +62,8 @@ class Application(Registry):
         """
         read = read_keywords(APPLICATION_CALL, defaults, InvalidSchedule)
         super().__init__(ScheduleDefaults(**read.fill(APPLICATION_CALL)))
-        self._launch_spec = launch_spec(millis(launch_timeout, "launch_timeout"))
+        self._launch_timeout = millis(launch_timeout, "launch_timeout")
+        Options(timeout=self._launch_timeout).check()
         self._url = storage
         self._clock = clock
         self._launcher = launcher
@@ -168,7 +172,7 @@ class Application(Registry):
         return self._blocks > 0 or any(node.is_running for node in self._nodes)
 
     async def _apply(self, services: Services) -> None:
-        jobs = {LAUNCH_JOB: self._launch_spec, **self._jobs}
+        jobs = {LAUNCH_JOB: LAUNCH_SPEC, **self._jobs}
         await services.workflows.check(self._workflows, Declared(jobs=jobs, workflows=self._workflows))
         await services.jobs.put(jobs, coming=jobs_of_all(self._workflows))
         if self._workflows:
@@ -207,12 +211,17 @@ class Application(Registry):
         """Whether the user gave a launcher for ticks of workflows."""
         return self._launcher is not None
 
+    @property
+    def tick_launcher(self) -> TickLauncher:
+        """The function that makes the runs of ticks."""
+        return partial(launch_elsewhere, timeout=self._launch_timeout) if self.has_own_launcher else launch_job
+
     async def node(self, settings: Settings | None = None, policy: RunnerPolicy = UNRESTRICTED) -> Node:
         """Return a node, the scheduler and worker of this process, that is not yet started."""
         chosen = settings or Settings(label=node_label())
         runners = build_runners(self._functions, self.launcher, chosen.slots, policy, echo=chosen.echo)
         services = await self.open()
-        node = build_node(services, runners, chosen, self._launcher, self.hooks.subscriptions(services.storage))
+        node = build_node(services, runners, chosen, self.tick_launcher, self.hooks.subscriptions(services.storage))
         self._nodes.add(node)
         return node
 

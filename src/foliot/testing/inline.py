@@ -32,7 +32,6 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.app import Foliot
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, LATEST, Instant, Millis, from_timedelta, later
-from foliot.domain.schedule.tick_run import launch_elsewhere, launch_job
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.listener import EventListener
 from foliot.engine.loop import IMMEDIATELY, Duty
@@ -157,7 +156,7 @@ class InlineEngine:
             clock=self.clock,
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1, echo=True),
-            launcher=launch_elsewhere if self.app.has_own_launcher else launch_job,
+            launcher=self.app.tick_launcher,
         )
         settings = Settings(label="inline", lease=_FOR_EVER)
         self._timekeeping = SchedulerRole(parts, settings)

@@ -9,7 +9,6 @@ If the launcher returns an id, that run stays in flight until the executor repor
 from typing import Any, Final
 
 import msgspec
-from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, SECOND, Millis, to_iso
@@ -77,34 +76,23 @@ def _version(launch: Launch) -> int | None:
     return launch.job.spec.spec.get("version")
 
 
-def launch_elsewhere(launch: Launch) -> NewRun | None:
-    """Return a run of the job, or, for a workflow, a run that calls the application's launcher."""
+def launch_elsewhere(launch: Launch, *, timeout: Millis = LAUNCH_TIMEOUT) -> NewRun | None:
+    """Return a run of the job, or, for a workflow, a run that calls the application's launcher. It has the timeout of
+    the workflow, if that is deployed here and has one, else the given timeout."""
     if launch.spec.workflow_id is None:
         return launch_job(launch)
-    timeout = _timeout(launch)
-    given = {} if timeout is None else {"timeout": timeout}
+    own = None if launch.job is None else launch.job.spec.options.timeout
+    given = {"timeout": timeout if own is None else own}
     return NewRun(
         id=launch.run_id,
         job_id=LAUNCH_JOB,
         due_at=launch.now,
         payload=encode_payload(launch_arguments(launch)),
         options=overlay(LAUNCH_SPEC.options, given),
-        overrides=msgspec.json.encode(given) if given else None,
+        overrides=msgspec.json.encode(given),
         trigger=SCHEDULE_TRIGGER,
         tick=launch.tick,
     )
-
-
-def _timeout(launch: Launch) -> Millis | None:
-    """Return the timeout of the workflow, if it is deployed here and has one."""
-    return None if launch.job is None else launch.job.spec.options.timeout
-
-
-def launch_spec(timeout: Millis) -> JobSpec:
-    """Return the job that calls the application's launcher, for runs that may take this long."""
-    spec = replace(LAUNCH_SPEC, options=replace(LAUNCH_SPEC.options, timeout=timeout))
-    spec.options.check()
-    return spec
 
 
 def launch_arguments(launch: Launch) -> dict[str, Any]:
