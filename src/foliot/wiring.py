@@ -39,8 +39,10 @@ from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec
 from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
 from foliot.domain.outbound.policy import OPEN, OutboundPolicy
+from foliot.domain.schedule.defaults import ScheduleDefaults
+from foliot.domain.schedule.firing import Launcher
 from foliot.domain.schedule.schedule import ScheduleSpec
-from foliot.domain.schedule.tick_run import launch_elsewhere, launch_job
+from foliot.domain.schedule.tick_run import launch_job
 from foliot.domain.secrets import public_url
 from foliot.domain.tree.kind import TreeKind
 from foliot.domain.workflow.document import WorkflowDocument
@@ -61,6 +63,7 @@ from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.documents import Document
 from foliot.service.commands.jobs import JobService
+from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
@@ -143,6 +146,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
         clock=clock,
         ids=ids,
         runs=runs,
+        launches=LaunchService(storage),
         jobs=jobs,
         schedules=schedules,
         workflows=workflows,
@@ -166,10 +170,12 @@ class JsonDocuments:
 
         return names_in(tree)
 
-    def read(self, tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant) -> WorkflowDocument:
+    def read(
+        self, tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant, defaults: ScheduleDefaults
+    ) -> WorkflowDocument:
         from foliot.config.workflow_json import read_workflow
 
-        return read_workflow(tree, jobs, now)
+        return read_workflow(tree, jobs, now, defaults)
 
     def write(
         self, workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]
@@ -228,10 +234,10 @@ def build_node(
     services: Services,
     runners: Mapping[str, Runner],
     settings: Settings,
-    launcher: RunLauncher | None = None,
+    launcher: Launcher = launch_job,
     subscriptions: Sequence[Subscription] = (),
 ) -> Node:
-    """Build a node on these services. If the application has a launcher, that starts its workflows."""
+    """Build a node on these services. `launcher` makes the runs of ticks."""
     parts = Parts(
         storage=services.storage,
         queue=StorageQueue(services.storage),
@@ -240,7 +246,7 @@ def build_node(
         clock=services.clock,
         ids=services.ids,
         runners=runners,
-        launcher=launch_job if launcher is None else launch_elsewhere,
+        launcher=launcher,
         subscriptions=subscriptions,
         sweep=sweep_processes,
         processes=ProcProcesses(services.clock.boot_id),

@@ -25,8 +25,8 @@ from foliot.domain.vocabulary.places import (
     TRIGGER,
     UPSERT_CALL,
 )
-from foliot.domain.vocabulary.readers import TABLES
-from foliot.domain.vocabulary.schedule import NAME, PAYLOAD, POLICY, RULE
+from foliot.domain.vocabulary.readers import NEGATED_FLAG, TABLES
+from foliot.domain.vocabulary.schedule import ENABLED, NAME, PAYLOAD, POLICY, RULE
 
 PAGE = Path(__file__).parents[2] / "docs/reference/configuration.md"
 PYTHON_PAGE = PAGE.with_name("python.md")
@@ -66,7 +66,7 @@ TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
     "Gates": (*GATE, kind.INNER_KIND),
     "`fanout`": kind.FANOUT_FIELDS.fields,
     "`reducer`": kind.REDUCER.fields,
-    "`[[jobs.schedules]]`": (NAME, PAYLOAD),
+    "`[[jobs.schedules]]`": (NAME, ENABLED, PAYLOAD),
     "`[[workflows]]`": workflow.WORKFLOW_ONLY,
     "`[[workflows.steps]]`": workflow.STEP_ONLY,
     "`after`": workflow.EDGE.fields,
@@ -90,17 +90,18 @@ def all_fields() -> tuple[Field, ...]:
     return tuple(field for field in options if field.has_effect)
 
 
+UNITS = {"_ms": "milliseconds", "_sec": "seconds"}
+"""The end of an alias -> the unit of its numbers."""
+
+
 def aliases() -> str:
     """Return the table of aliases: one row per alias."""
-    found = {
-        alias.name: (field.name, "" if alias.read is None else "milliseconds")
-        for field in all_fields()
-        for alias in field.aliases
-    }
-    rows = (
-        f"| `{alias}` | `{name}` | {unit or ('seconds' if alias.endswith('_sec') else '')} |\n".replace("|  |", "| |")
-        for alias, (name, unit) in sorted(found.items())
-    )
+    found = {alias.name: (field.name, alias) for field in all_fields() for alias in field.aliases}
+    rows = []
+    for name, (key, alias) in sorted(found.items()):
+        unit = next((f"{unit} " for end, unit in UNITS.items() if name.endswith(end)), "")
+        opposite = ", with the opposite value" if alias.read is NEGATED_FLAG else ""
+        rows.append(f"| `{name}` | `{key}`{opposite} | {unit}|\n")
     return "| spelling | key | a number is in |\n|---|---|---|\n" + "".join(rows)
 
 

@@ -10,6 +10,7 @@ from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 
+FLOW = '[[workflows]]\nid = "f"\n[[workflows.steps]]\nname = "s"\ncommand = "x"\n'
 JOB = '[[jobs]]\nid = "a"\ncommand = "x"\n'
 
 
@@ -129,10 +130,32 @@ def test_two_schedules_of_a_job_need_two_names(loaded: Loader) -> None:
     assert "foliot.toml:4" in error.hint
 
 
-def test_paused_is_not_an_option(loaded: Loader) -> None:
-    [error] = loaded(JOB + "every = 60\npaused = true").errors
+@pytest.mark.parametrize("words", ["enabled = false", "paused = true"])
+def test_a_job_or_a_schedule_is_disabled_by_either_word(good: Good, words: str) -> None:
+    job = good(f"{JOB}every = 60\n{words}").declared
+    schedule = good(f"{JOB}[[jobs.schedules]]\nevery = 60\n{words}").declared
+    flow = good(f"{FLOW}[[workflows.schedules]]\nevery = 60\n{words}").declared
 
-    assert error.hint == "Pausing is not part of a definition. Use: foliot pause, foliot resume."
+    assert [one.enabled for one in job.jobs.values()] == [False]
+    assert [one.enabled for one in schedule.jobs.values()] == [True]
+    assert [[one.enabled for one in found.schedules.values()] for found in (job, schedule, flow)] == [
+        [True],
+        [False],
+        [False],
+    ]
+
+
+@pytest.mark.parametrize("words", ["enabled = true", "paused = false"])
+def test_a_schedule_is_enabled_by_either_word(good: Good, words: str) -> None:
+    declared = good(f"{JOB}[[jobs.schedules]]\nevery = 60\n{words}").declared
+
+    assert [one.enabled for one in declared.schedules.values()] == [True]
+
+
+def test_enabled_and_paused_are_one_option(loaded: Loader) -> None:
+    [error] = loaded(JOB + "every = 60\nenabled = true\npaused = true").errors
+
+    assert error.message == "enabled and paused are the same option"
 
 
 # -- warnings

@@ -77,6 +77,15 @@ def test_the_seeds_schedule_defaults_are_accepted_in_file_and_variables(good: Go
     assert (other.overlap, other.catchup) == ("queue", "once")
 
 
+@pytest.mark.proves("R4-60")
+def test_schedules_that_programs_create_have_the_defaults_of_the_file(good: Good) -> None:
+    text = '[server]\ndefault_overlap_policy = "queue"\ndefault_jitter_ms = 10\n[defaults]\noverlap = "allow"'
+
+    defaults = good(text, FOLIOT_DEFAULT_CATCHUP_POLICY="once").schedule_defaults
+
+    assert defaults.options == {"overlap": "allow", "catchup": "once", "jitter": 10}
+
+
 def test_settings_of_the_server_are_read(good: Good) -> None:
     server = good("""
         [server]

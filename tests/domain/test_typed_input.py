@@ -8,10 +8,19 @@ from typing import Any, get_args, get_type_hints
 from foliot.domain.input import typed
 from foliot.domain.vocabulary.field import Schema
 from foliot.domain.vocabulary.kind import LIMITS
-from foliot.domain.vocabulary.places import JOB_CALL, KIND_CALLS, RUN_CALL, SCHEDULE_CALL, STEP_CALL, UPSERT_CALL
+from foliot.domain.vocabulary.places import (
+    APPLICATION_CALL,
+    JOB_CALL,
+    KIND_CALLS,
+    RUN_CALL,
+    SCHEDULE_CALL,
+    STEP_CALL,
+    UPSERT_CALL,
+)
 from tests.cases import for_each
 
 TYPES: dict[type, Schema] = {
+    typed.DefaultOptions: APPLICATION_CALL,
     typed.RunOptions: RUN_CALL,
     typed.JobOptions: JOB_CALL,
     typed.ShellOptions: KIND_CALLS["shell"],

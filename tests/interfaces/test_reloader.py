@@ -99,6 +99,16 @@ def print_of(configuration: Configuration) -> Fingerprint:
     return fingerprint(watched_paths(configuration))
 
 
+@pytest.mark.proves("R4-60")
+async def test_schedules_created_after_a_reload_have_its_defaults(site: Site, services: Services) -> None:
+    site.file.write_text(f'{KEPT}[defaults]\noverlap = "queue"\n')
+
+    await site.reload()
+    await services.schedules.upsert("s", job_id="kept", cron="@hourly")
+
+    assert (await services.schedules.get("s")).overlap_policy == "queue"
+
+
 class TestFingerprint:
     def test_a_fingerprint_of_unchanged_files_is_the_same(self, tmp_path: Path) -> None:
         (tmp_path / "foliot.toml").write_text(JOB)

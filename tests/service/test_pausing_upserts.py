@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -82,9 +82,14 @@ async def test_a_paused_value_that_is_not_a_boolean_is_refused(app: Foliot, paus
         assert await (await app.open()).storage.definitions.page_schedules() == []
 
 
-@pytest.mark.parametrize("name", ["paused", "enabled"])
-def test_declaring_a_schedule_as_paused_is_refused_with_a_hint(app: Foliot, name: str) -> None:
-    with pytest.raises(InvalidSchedule, match=f"option '{name}' does not exist") as caught:
-        app.schedule("s", "job", cron="@hourly", **cast(Any, {name: True}))
+@pytest.mark.parametrize("given", [{"enabled": False}, {"paused": True}])
+async def test_upsert_accepts_enabled_in_place_of_paused(app: Foliot, given: Any) -> None:
+    async with InlineEngine(app):
+        await app.schedules.upsert("s", job_id="job", cron="@hourly", **given)
+        assert (await app.schedules.get("s")).paused
 
-    assert "schedules.pause" in caught.value.hint
+        await app.schedules.upsert("s", job_id="job", cron="@hourly", enabled=True)
+        assert not (await app.schedules.get("s")).paused
+
+        with pytest.raises(InvalidSchedule, match="paused and enabled are the same option"):
+            await app.schedules.upsert("s", job_id="job", cron="@hourly", enabled=True, paused=True)

@@ -23,6 +23,7 @@ VERBS: Final = (
         "rename_jobs",
         "mark",
         "answer",
+        "report",
         "watch",
         "put_workflows",
         "deploy",

@@ -12,6 +12,7 @@ from foliot.domain.input.timing import Moment, Span
 from foliot.domain.input.typed import RunOptions
 from foliot.errors import InvalidRun
 from foliot.service.commands.jobs import JobService
+from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.runs import RunRequest, RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
@@ -30,6 +31,11 @@ class Foliot(Application):
     def runs(self) -> RunService:
         """Cancel, retry, mark, wait for and read runs."""
         return bind_service(RunService, self.open, lambda services: services.runs)
+
+    @property
+    def launches(self) -> LaunchService:
+        """Report how the runs that your launcher started begin and end."""
+        return bind_service(LaunchService, self.open, lambda services: services.launches)
 
     @property
     def jobs(self) -> JobService:

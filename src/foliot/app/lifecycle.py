@@ -4,8 +4,10 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
+from datetime import timedelta
+from functools import partial
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar, Unpack
 from weakref import WeakSet
 
 from foliot.app.background import Background, run_through, same_loop, wait_on
@@ -13,10 +15,18 @@ from foliot.app.loop_binding import LoopBinding, already_open, still_in_use, wro
 from foliot.app.registry import Registry
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deploy.deployment import Declared
-from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC
+from foliot.domain.input.keywords import read_keywords
+from foliot.domain.input.timing import Span, millis
+from foliot.domain.input.typed import DefaultOptions
+from foliot.domain.job.job import Options
+from foliot.domain.schedule.defaults import ScheduleDefaults
+from foliot.domain.schedule.firing import Launcher as TickLauncher
+from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC, LAUNCH_TIMEOUT, launch_elsewhere, launch_job
+from foliot.domain.vocabulary.places import APPLICATION_CALL
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.engine.node import Node
 from foliot.engine.settings import Settings
+from foliot.errors import InvalidSchedule
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher, ask
 from foliot.service.commands.launcher import ServiceLauncher
@@ -41,9 +51,19 @@ class Application(Registry):
         storage: str = DEFAULT_STORAGE,
         *,
         launcher: RunLauncher | None = None,
+        launch_timeout: Span = timedelta(milliseconds=LAUNCH_TIMEOUT),
         clock: Clock | None = None,
+        **defaults: Unpack[DefaultOptions],
     ) -> None:
-        super().__init__()
+        """`launcher` starts the workflows of schedules in place of Foliot. A run that it has started ends as timed out
+        if its end is not reported within `launch_timeout`, or within the timeout of the workflow if that has one.
+
+        `default_overlap`, `default_catchup` and `default_jitter` are for schedules that do not have these options.
+        """
+        read = read_keywords(APPLICATION_CALL, defaults, InvalidSchedule)
+        super().__init__(ScheduleDefaults(**read.fill(APPLICATION_CALL)))
+        self._launch_timeout = millis(launch_timeout, "launch_timeout")
+        Options(timeout=self._launch_timeout).check()
         self._url = storage
         self._clock = clock
         self._launcher = launcher
@@ -108,7 +128,9 @@ class Application(Registry):
                 if binding is not self._binding:
                     continue  # closed, or bound to another loop, while we waited
                 if binding.services is None:
-                    services = await self._applied(given or await open_services(self._url, self._clock))
+                    opened = given or await open_services(self._url, self._clock)
+                    opened.schedules.app_defaults = self._schedule_defaults
+                    services = await self._applied(opened)
                     await binding.attach(services, is_inline=is_inline)
                     return services
                 if given is not None and given is not binding.services:
@@ -189,12 +211,17 @@ class Application(Registry):
         """Whether the user gave a launcher for ticks of workflows."""
         return self._launcher is not None
 
+    @property
+    def tick_launcher(self) -> TickLauncher:
+        """The function that makes the runs of ticks."""
+        return partial(launch_elsewhere, timeout=self._launch_timeout) if self.has_own_launcher else launch_job
+
     async def node(self, settings: Settings | None = None, policy: RunnerPolicy = UNRESTRICTED) -> Node:
         """Return a node, the scheduler and worker of this process, that is not yet started."""
         chosen = settings or Settings(label=node_label())
         runners = build_runners(self._functions, self.launcher, chosen.slots, policy, echo=chosen.echo)
         services = await self.open()
-        node = build_node(services, runners, chosen, self._launcher, self.hooks.subscriptions(services.storage))
+        node = build_node(services, runners, chosen, self.tick_launcher, self.hooks.subscriptions(services.storage))
         self._nodes.add(node)
         return node
 
@@ -208,7 +235,7 @@ class Launcher:
 
     async def start(
         self, workflow_id: str, version: int | None, user_id: str | None, scheduled_for: Any, idempotency_key: str
-    ) -> bool:
+    ) -> bool | str:
         launcher = self._own
         if launcher is None:
             services = await self._app.open()

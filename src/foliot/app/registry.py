@@ -19,6 +19,7 @@ from foliot.domain.input.typed import (
 from foliot.domain.input.words import text
 from foliot.domain.job.job import JobSpec, Options, overlay
 from foliot.domain.job.kinds.http import read_command
+from foliot.domain.schedule.defaults import NO_DEFAULTS, ScheduleDefaults
 from foliot.domain.schedule.schedule import BEGINNING_OF_TIME, ScheduleSpec, check_schedule
 from foliot.domain.vocabulary.job import DESCRIPTION
 from foliot.domain.vocabulary.kind import AGENT_ARGS, KIND_FIELDS
@@ -35,8 +36,9 @@ JobName = str | Callable[..., Any]
 class Registry(HookRegistry):
     """The declared jobs, workflows and schedules of an application, and its hooks."""
 
-    def __init__(self) -> None:
+    def __init__(self, defaults: ScheduleDefaults = NO_DEFAULTS) -> None:
         super().__init__()
+        self._schedule_defaults = defaults
         self._functions: dict[str, Callable[..., Any]] = {}
         self._names: dict[Callable[..., Any], JobId] = {}
         self._jobs: dict[JobId, JobSpec] = {}
@@ -123,7 +125,8 @@ class Registry(HookRegistry):
                 f'schedule "{id[:64]}" is declared twice', hint="Give one of them another id.", field="id"
             )
         read = read_keywords(SCHEDULE_CALL, options, InvalidSchedule)
-        spec = schedule_of({**read, "job_id": self._name(job)}, read.written, source="app")
+        given = {**self._schedule_defaults.options, **read, "job_id": self._name(job)}
+        spec = schedule_of(given, read.written, source="app")
         # A schedule that is over is not an error of the code that declares it.
         with as_written(read.written):
             check_schedule(spec, ScheduleId(id), BEGINNING_OF_TIME)
@@ -180,6 +183,7 @@ class Registry(HookRegistry):
             options=overlay(Options(), checked_overlay(read)),
             gate=read_gate(read),
             source="app",
+            enabled=read.get("enabled", True),
             **{**described, "tags": tuple(described.get("tags", ()))},
         )
         declared.check()

@@ -21,7 +21,9 @@ from foliot.config.sections import (
 from foliot.config.settings import Configuration, Loaded
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.instant import Instant
+from foliot.domain.schedule.defaults import BUILT_IN, ScheduleDefaults
 from foliot.domain.vocabulary.places import LATER_SECTIONS, ROOT, SECTIONS
+from foliot.domain.vocabulary.schedule import CATCHUP, JITTER, OVERLAP
 from foliot.domain.vocabulary.server import SERVER_DEFAULTS
 from foliot.errors import InvalidInput, Place
 
@@ -100,6 +102,7 @@ def _settings(main: tuple[Document, ...], files: Files, reading: Reading) -> tup
         queue=queue_settings(fields["queue"], reading),
         retention=retention_settings(fields["retention"], reading),
         outbound=outbound_settings(fields["outbound"], server, reading),
+        schedule_defaults=ScheduleDefaults(**_defaults(fields).fill((OVERLAP, CATCHUP, JITTER))).over(BUILT_IN),
         files=files.paths,
         blank=files.blank,
         watched=files.directories,

@@ -10,6 +10,7 @@ from foliot.domain.deploy.deployment import Declared
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
 from foliot.domain.job.job import DEFAULT_QUEUE
 from foliot.domain.job.sandbox_policy import SandboxPolicy
+from foliot.domain.schedule.defaults import BUILT_IN, ScheduleDefaults
 from foliot.domain.schedule.firing import SchedulerSettings
 from foliot.domain.vocabulary.server import ROLES, Mode
 from foliot.domain.vocabulary.server import EventLoop as EventLoop
@@ -89,6 +90,8 @@ class Configuration(Struct, frozen=True, kw_only=True):
     queue: QueueSettings = QueueSettings()
     retention: RetentionSettings = RetentionSettings()
     outbound: OutboundSettings = OutboundSettings()
+    schedule_defaults: ScheduleDefaults = BUILT_IN
+    """For schedules that programs create while the server runs."""
     declared: Declared = Declared()
     files: tuple[Path, ...] = ()
     """Every file that was read, the main one first."""

@@ -13,12 +13,13 @@ from msgspec.structs import replace
 
 from foliot.config.document import Node, Problems
 from foliot.config.positions import KeyPath
-from foliot.config.reading import Fields, Reading
+from foliot.config.reading import Fields, Found, Reading
 from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problems
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.payload import MAX_LEVELS, check_depth
+from foliot.domain.schedule.defaults import NO_DEFAULTS, ScheduleDefaults
 from foliot.domain.secrets import HIDDEN, is_hidden
 from foliot.domain.workflow.document import WorkflowDocument
 from foliot.domain.workflow.jobs import PART_SOURCE, step_job_id
@@ -87,12 +88,20 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def read_workflow(tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant) -> WorkflowDocument:
+def read_workflow(
+    tree: Mapping[str, Any],
+    jobs: Mapping[JobId, JobSpec],
+    now: Instant,
+    defaults: ScheduleDefaults = NO_DEFAULTS,
+) -> WorkflowDocument:
     """Return the workflow of a document. InvalidDocument has all its problems. `jobs` are those that exist."""
     root = Node(tree, _Whole())
     problems = Problems()
     reading = Reading({}, problems, now, expands=False)
-    workflow = WorkflowReader(Fields(), None, jobs, reading).read(root)
+    # A problem with a default has the path that the option would have in the document.
+    table = Node(defaults.options, _Whole())
+    policies = Fields({name: Found(value, table, name) for name, value in defaults.options.items()})
+    workflow = WorkflowReader(policies, None, jobs, reading).read(root)
     assert workflow is not None, "an object is always read, even with errors"
     report_problems(workflow, jobs, reading, watchable=jobs.keys())
     for problem in (*_misplaced(root), *_hidden(root)):

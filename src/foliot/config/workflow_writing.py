@@ -21,7 +21,7 @@ from foliot.domain.secrets import public_value
 from foliot.domain.vocabulary.field import Field, only, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, OPTIONS
 from foliot.domain.vocabulary.kind import FANOUT_FIELDS, GATE_KIND, KIND_FIELDS
-from foliot.domain.vocabulary.schedule import PAYLOAD, POLICY, TIMEZONE, USER
+from foliot.domain.vocabulary.schedule import CATCHUP, ENABLED, JITTER, OVERLAP, PAYLOAD, POLICY, TIMEZONE, USER
 from foliot.domain.vocabulary.workflow import APPROVAL, EXECUTION, WORKFLOW_ONLY
 from foliot.domain.workflow.output import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Approval, Edge, Step, StepOverlap, WorkflowSpec
@@ -195,7 +195,10 @@ def _schedules(workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -
 
 
 def _schedule(name: str, spec: ScheduleSpec) -> Written:
-    return {"name": name, **_rule(spec), **_changed((*POLICY, PAYLOAD, USER), spec, ScheduleSpec(type=spec.type))}
+    changed = _changed((ENABLED, *POLICY, PAYLOAD, USER), spec, ScheduleSpec(type=spec.type))
+    # Written in any case: another application may have other defaults.
+    policies = {field.name: field.read.write(getattr(spec, field.attribute)) for field in (OVERLAP, CATCHUP, JITTER)}
+    return {"name": name, **_rule(spec), **changed, **policies}
 
 
 def _rule(spec: ScheduleSpec) -> Written:

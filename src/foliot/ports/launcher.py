@@ -16,15 +16,18 @@ class RunLauncher(Protocol):
         user_id: str | None,
         scheduled_for: datetime,
         idempotency_key: str,
-    ) -> bool | Awaitable[bool]:
+    ) -> bool | str | Awaitable[bool | str]:
         """Start one run for the tick, once per key. Return False if it cannot be started.
+
+        The id of the run in the executor, as text, means that the executor reports how it ends (`app.launches.report`):
+        until then the run of the tick is running. True means that no report follows: the run of the tick ends now.
 
         It is called with keyword arguments. A plain function must return without blocking: the worker waits for it.
         """
         ...
 
 
-async def ask(launcher: RunLauncher, **arguments: Any) -> bool:
+async def ask(launcher: RunLauncher, **arguments: Any) -> bool | str:
     """Call the launcher, await the result if it is awaitable, and return it."""
     result = launcher.start(**arguments)
     return await result if isawaitable(result) else result

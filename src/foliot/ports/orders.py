@@ -9,6 +9,7 @@ from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import Marked
+from foliot.domain.run.report import Report, Reported
 from foliot.domain.run.run import Ended, NewRun
 
 
@@ -45,5 +46,13 @@ class Orders(Protocol):
 
         Each run is given with the id for a substitute run, which is created only if the ended run cannot be changed.
         A substitute has the job, payload and options of the original and the trigger `mark:<run id>`.
+        """
+        ...
+
+    async def report(self, report: Report, *, at: Instant | None = None) -> Reported:
+        """Set the status of the run of a tick that the application's launcher started (see `domain.run.report`).
+
+        A success or a failure ends the run, with all consequences of an ended attempt. Idempotent: a repeated report,
+        and one about a run that has ended, change nothing.
         """
         ...

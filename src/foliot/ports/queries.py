@@ -19,6 +19,7 @@ from foliot.domain.job.job import Job
 from foliot.domain.run.lease import WorkerState
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.reference import RunReference
+from foliot.domain.run.report import LaunchRecord
 from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.domain.schedule.schedule import Pause, Revision, Schedule
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickRecord
@@ -137,6 +138,8 @@ class FoundRun(NamedTuple):
 
     run: Run
     start_input: StartInput
+    launch: LaunchRecord | None = None
+    """What the application's executor has reported, if it has the run."""
 
 
 class AwaitedLimit(NamedTuple):
@@ -185,6 +188,8 @@ class RunDetails(NamedTuple):
     blockers: Blockers
     logs_kept_from: Instant | None
     """Retention has removed the chunks of ended runs before this time. None: it has removed none by age."""
+    launch: LaunchRecord | None = None
+    """What the application's executor has reported, if it has the run."""
 
 
 class TickDetails(NamedTuple):

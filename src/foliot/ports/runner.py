@@ -8,7 +8,7 @@ from msgspec import Struct
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.logs import Stream
-from foliot.domain.run.outcome import Failure, Success
+from foliot.domain.run.outcome import Failure, Launched, Success
 from foliot.domain.run.progress import RunProgress
 from foliot.domain.run.run import Tick
 
@@ -87,7 +87,7 @@ class Runner(Protocol):
         """The number of attempts that could not be ended and still occupy a slot. 0 if all can be killed."""
         ...
 
-    async def run(self, attempt: Attempt) -> Success | Failure:
+    async def run(self, attempt: Attempt) -> Success | Failure | Launched:
         """Execute one attempt and return how it ended.
 
         When the task is cancelled (by a timeout, a cancellation, a lost lease or a shutdown), the runner must first end

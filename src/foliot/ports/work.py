@@ -93,9 +93,10 @@ class Work(Protocol):
         """Save ended attempts and their consequences. A stale token changes nothing and is returned.
 
         The stored options of the run decide whether it is retried. If its cancellation was requested, it is cancelled
-        instead of retried. A finish that was saved before (same run, token, status and reason) is accepted again and
-        changes nothing. Superseded attempts are kept as records. An outcome that cannot be stored ends its run as
-        failed, reason `output`.
+        instead of retried. A run that was launched (`Launched`) stays running without a worker: its lease belongs to
+        the executor of the application until the end is reported, or the run times out. A finish that was saved before
+        (same run, token, status and reason) is accepted again and changes nothing. Superseded attempts are kept as
+        records. An outcome that cannot be stored ends its run as failed, reason `output`.
         """
         ...
 

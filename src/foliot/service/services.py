@@ -8,6 +8,7 @@ from foliot.ports.storage import Storage
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.jobs import JobService
+from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
@@ -23,6 +24,7 @@ class Services:
     clock: Clock
     ids: IdSource
     runs: RunService
+    launches: LaunchService
     jobs: JobService
     schedules: ScheduleService
     workflows: WorkflowService

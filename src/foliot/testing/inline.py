@@ -32,7 +32,6 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.app import Foliot
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, LATEST, Instant, Millis, from_timedelta, later
-from foliot.domain.schedule.tick_run import launch_elsewhere, launch_job
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.listener import EventListener
 from foliot.engine.loop import IMMEDIATELY, Duty
@@ -113,6 +112,9 @@ class InlineEngine:
         await self._release()
         if self._timekeeping.gates.is_waiting:
             await self._round(self._timekeeping.gates)
+        if self.app.has_own_launcher:
+            # Runs that the executor has can time out, or be cancelled.
+            await self._round(self._timekeeping.reaper)
         while await self._keep_time() or await self._rounds() or await self._call_hooks():
             pass
 
@@ -154,7 +156,7 @@ class InlineEngine:
             clock=self.clock,
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1, echo=True),
-            launcher=launch_elsewhere if self.app.has_own_launcher else launch_job,
+            launcher=self.app.tick_launcher,
         )
         settings = Settings(label="inline", lease=_FOR_EVER)
         self._timekeeping = SchedulerRole(parts, settings)

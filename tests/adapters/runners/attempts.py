@@ -14,7 +14,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.logs import Stream
 from foliot.domain.run.outcome import Failure, Success
 from foliot.domain.run.run import Tick
-from foliot.ports.runner import Attempt, LogSink, Runner
+from foliot.ports.runner import Attempt, LogSink
 
 FORKING = "(n=0; while [ $n -lt 200 ]; do sleep {word} & n=$((n+1)); done) & exec sleep {word}"
 """A command that forks until its limit stops it, and at most 200 times."""
@@ -79,7 +79,7 @@ def an_attempt(
 
 
 async def run(command: str | None = None, **given: object) -> Success | Failure:
-    runner: Runner = ShellRunner()
+    runner = ShellRunner()
     return await runner.run(an_attempt(command, **given))  # type: ignore[arg-type]
 
 

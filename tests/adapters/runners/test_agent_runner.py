@@ -7,7 +7,6 @@ import pytest
 
 from foliot.adapters.runners.agent import AgentRunner
 from foliot.domain.run.outcome import Failure, Reason, Success
-from foliot.ports.runner import Runner
 from foliot.wiring import build_runners
 from tests.adapters.runners.attempts import ListLog, an_attempt, living, unique, until
 
@@ -27,7 +26,7 @@ def assistant(path: Path, text: str) -> None:
 
 
 async def call(environ: dict[str, str], log: ListLog, **given: object) -> Success | Failure:
-    runner: Runner = AgentRunner(environ)
+    runner = AgentRunner(environ)
     return await runner.run(an_attempt(log=log, **given))  # type: ignore[arg-type]
 
 

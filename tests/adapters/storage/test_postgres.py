@@ -222,6 +222,10 @@ class TestRenames(contracts.RenameContract):
     pass
 
 
+class TestReports(contracts.ReportContract):
+    pass
+
+
 class TestMarks(contracts.MarkContract):
     pass
 

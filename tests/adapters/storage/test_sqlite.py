@@ -183,6 +183,10 @@ class TestRenames(suites.RenameContract):
     pass
 
 
+class TestReports(suites.ReportContract):
+    pass
+
+
 class TestMarks(suites.MarkContract):
     pass
 

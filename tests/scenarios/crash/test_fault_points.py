@@ -24,7 +24,7 @@ AT_THE_END: Final = ("retire.", "resign.", "release_listener.")
 """Points on the way out of a process that stops in good order."""
 
 BY_HAND: Final = (
-    *("rename_jobs", "mark", "answer", "watch", "put_workflows", "delete_workflows", "pass_gates"),
+    *("rename_jobs", "mark", "answer", "report", "watch", "put_workflows", "delete_workflows", "pass_gates"),
     *("pause_step", "pause_job", "add_dependency", "remove_dependency", "probe", "save_clock_fault"),
 )
 """Verbs that the application does not come by. That they are atomic is shown where the storages are tested."""

@@ -27,7 +27,10 @@ def upcoming_fires(changes: Changes, now: Instant, until: Instant, limit: int) -
     sequences = [
         _fires_of(change.id, change.spec, now, until)
         for change in changes.schedules
-        if change.action is not Action.REMOVED and not change.paused and enabled[change.spec.target]
+        if change.action is not Action.REMOVED
+        and not change.paused
+        and change.spec.enabled
+        and enabled[change.spec.target]
     ]
     yield from islice(heapq.merge(*sequences), limit)
 

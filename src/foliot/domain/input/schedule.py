@@ -7,10 +7,10 @@ from foliot.domain import cron
 from foliot.domain.input.job import option_overlay
 from foliot.domain.instant import SECOND, ceil_second
 from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
-from foliot.domain.vocabulary.schedule import PAYLOAD, POLICY, RULE, TARGET
+from foliot.domain.vocabulary.schedule import ENABLED, PAYLOAD, POLICY, RULE, TARGET
 from foliot.errors import InvalidSchedule
 
-_PLAIN: Final = (*TARGET, *POLICY, PAYLOAD)
+_PLAIN: Final = (*TARGET, *POLICY, PAYLOAD, ENABLED)
 """Options that are attributes of a schedule. The rule is not: its attribute depends on its type."""
 
 

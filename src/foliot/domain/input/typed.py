@@ -58,6 +58,7 @@ class JobOptions(_GatedOptions, total=False):
     """A job: `app.job`."""
 
     name: str | None
+    enabled: bool | None
     description: str | None
     category: str | None
     owner: str | None
@@ -120,8 +121,8 @@ class HttpOptions(JobOptions, total=False):
     output: Literal["none", "text", "json"] | None
 
 
-class ScheduleOptions(RunOptions, total=False):
-    """When a job runs, and options for the runs of this schedule: `app.schedule`."""
+class _ScheduleOptions(RunOptions, total=False):
+    """When a job runs, and options for the runs of this schedule."""
 
     cron: str | None
     every: Span | None
@@ -140,7 +141,21 @@ class ScheduleOptions(RunOptions, total=False):
     payload: Any
 
 
-class UpsertOptions(ScheduleOptions, total=False):
+class ScheduleOptions(_ScheduleOptions, total=False):
+    """A schedule: `app.schedule`."""
+
+    enabled: bool | None
+
+
+class DefaultOptions(TypedDict, total=False):
+    """Defaults of schedules: `Foliot`."""
+
+    default_overlap: Literal["allow", "skip", "queue", "cancel_running"] | None
+    default_catchup: Literal["none", "once", "all", "spread", "fire_immediately", "skip"] | None
+    default_jitter: Span | None
+
+
+class UpsertOptions(_ScheduleOptions, total=False):
     """A schedule and what it starts: `app.schedules.upsert`."""
 
     job_id: str | None

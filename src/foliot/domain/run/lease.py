@@ -5,7 +5,7 @@ running run must name the current token; a change with an older token has no eff
 """
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -13,6 +13,9 @@ from foliot.domain.ids import DefinitionId, JobId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.run.outcome import Outcome
 from foliot.domain.run.run import Tick
+
+EXECUTOR: Final = WorkerId("@executor")
+"""Holds the leases of runs that the application's executor has. It is no worker: it does not renew, claim or expire."""
 
 
 class Worker(NamedTuple):
@@ -80,12 +83,14 @@ class Finish(Struct, frozen=True, gc=False):
 
 
 class ExpiredLease(NamedTuple):
-    """A lease whose worker has expired."""
+    """A lease whose worker has expired, or a lease of the executor that is to end."""
 
     run_id: RunId
     worker_id: WorkerId
     token: Token
     attempt: int
+    is_cancelled: bool = False
+    """Whether cancellation of the run was requested."""
 
 
 class Renewal(NamedTuple):

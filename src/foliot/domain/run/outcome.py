@@ -6,6 +6,7 @@ TimedOut     the attempt was stopped because it exceeded its timeout
 Cancelled    the attempt was stopped because cancellation was requested
 Interrupted  the attempt was stopped because its worker stops: it is given back and does not count
 Lost         the worker vanished, and the progress of the attempt is not known
+Launched     the executor of the application has the work, and reports how it ends (`domain.run.report`)
 """
 
 from enum import StrEnum
@@ -42,6 +43,7 @@ class Reason(StrEnum):
     ITEMS_FAILED = "items_failed"
     REDUCER_FAILED = "reducer_failed"
     REJECTED = "rejected"
+    EXECUTOR_FAILED = "executor_failed"
     MARKED = "marked"
     """The only reason of a success: the run was marked by hand."""
 
@@ -92,4 +94,10 @@ class Lost(Struct, frozen=True, gc=False, tag="lost", tag_field="outcome"):
     pass
 
 
-Outcome = Success | Failure | TimedOut | Cancelled | Interrupted | Lost
+class Launched(Struct, frozen=True, gc=False, tag="launched", tag_field="outcome"):
+    """`executor_run_id` is the id that the executor gave to the work."""
+
+    executor_run_id: str
+
+
+Outcome = Success | Failure | TimedOut | Cancelled | Interrupted | Lost | Launched

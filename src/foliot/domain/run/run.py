@@ -6,10 +6,11 @@
                   +------ retry, lost, given back -------+
     cancel before it runs: CANCELLED immediately.        a gate that declines: SKIPPED or FAILED.
     mark before it runs: SUCCESS immediately.            an approval: SUCCESS or FAILED, by the answer.
+    launched by the application's executor: RUNNING until it reports SUCCESS or FAILED.
 
 Only SCHEDULED and the terminal statuses are stored on the run. QUEUED means that the run is in the queue of runs that
-may start (or waits there for a limit). RUNNING means that a worker holds a lease on it, or that it is a tree whose
-children have not ended.
+may start (or waits there for a limit). RUNNING means that a worker, or the application's executor, holds a lease on it,
+or that it is a tree whose children have not ended.
 
 `verdict_of` decides what one ended attempt means for its run. There are two separate budgets: failed attempts count
 against the job's retries, attempts whose worker vanished against its `lost_budget`, because the job may be what killed
@@ -31,6 +32,7 @@ from foliot.domain.run.outcome import (
     Cancelled,
     Failure,
     Interrupted,
+    Launched,
     Lost,
     Outcome,
     Reason,
@@ -247,7 +249,15 @@ class GivenBack(NamedTuple):
     """The worker was stopped, and the job is not the cause: the attempt does not count."""
 
 
-Verdict = Ended | Again | GivenBack
+class HandedOver(NamedTuple):
+    """The executor of the application has the run until it reports the end. `timeout` is counted from the start of the
+    attempt; None: the run waits for the report for ever."""
+
+    executor_run_id: str
+    timeout: Millis | None
+
+
+Verdict = Ended | Again | GivenBack | HandedOver
 
 SUCCEEDED: Final = Ended(Status.SUCCESS)
 
@@ -280,6 +290,8 @@ def verdict_of(run: Attempted, outcome: Outcome, options: Options) -> Verdict:
             return GivenBack()
         case Lost():
             return _verdict_of_lost(run, options)
+        case Launched(executor_run_id=executor_run_id):
+            return HandedOver(executor_run_id, options.timeout)
         case TimedOut(error=error):
             return _retry_or_end(run, options, Ended(Status.TIMEOUT, Reason.TIMEOUT, public_error(error)))
         case Failure(error=error, reason=reason, exit_code=exit_code, retryable=retryable):
@@ -307,9 +319,16 @@ def _verdict_of_lost(run: Attempted, options: Options) -> Verdict:
 def apply_cancel(verdict: Verdict) -> Verdict:
     """Return the verdict on an attempt that ended while a cancellation was pending: it is not retried."""
     match verdict:
-        case Ended():
+        case Ended() | HandedOver():
             return verdict
         case Again(error=error, exit_code=exit_code, was_lost=was_lost):
             return Ended(Status.CANCELLED, Reason.CANCELLED, error, exit_code, was_lost=was_lost)
         case GivenBack():
             return Ended(Status.CANCELLED, Reason.CANCELLED)
+
+
+def without_retry(verdict: Verdict) -> Verdict:
+    """Return the verdict on an attempt that the executor had. It is not retried: executors have their own retries."""
+    if isinstance(verdict, Again):
+        return Ended(verdict.status, verdict.reason, verdict.error, verdict.exit_code, was_lost=verdict.was_lost)
+    return verdict

@@ -1,7 +1,7 @@
 """Builds a firing: applies the overlap policy to each offered tick and records the outcome.
 
 offered
-    |-- the job is disabled -----------------> skipped
+    |-- the schedule or job is disabled -----> skipped
     |-- nothing can be launched for it ------> failed
     |-- no run is in flight -----------------> ran
     '-- some are: the overlap policy:
@@ -35,7 +35,7 @@ class FiringBuilder:
         """Apply the overlap policy to a tick. False: the queue is full, and the tick waits without a record."""
         spec = revision.spec
         job = self._jobs.get(spec.target)
-        if job is not None and not job.spec.enabled:
+        if not spec.enabled or (job is not None and not job.spec.enabled):
             self.record(moment, fire_at, revision, (TickOutcome.SKIPPED, TickReason.DISABLED))
         elif spec.overlap is Overlap.SKIP and self._in_flight:
             self.record(moment, fire_at, revision, (TickOutcome.SKIPPED, TickReason.OVERLAP))

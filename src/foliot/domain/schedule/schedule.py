@@ -87,6 +87,8 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     dst: Dst = "vixie"
     dom_dow: DomDow = "or"
     payload: Any = None
+    enabled: bool = True
+    """If False, its ticks are skipped. A pause is a state of a schedule, not part of its definition."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options for the runs of this schedule, over those of its job, in the form that `domain.job.job.overlay` takes."""
     source: str = "api"

@@ -3,6 +3,7 @@
 The scheduler passes each tick to a launcher. `launch_job` starts the job or the workflow that the schedule names.
 `launch_elsewhere` is used when the application has its own launcher for workflows: the tick becomes a run of the
 built-in job `foliot.launch`, whose runner calls that launcher with the tick's idempotency key and retries on failure.
+If the launcher returns an id, that run stays in flight until the executor reports its end (`domain.run.report`).
 """
 
 from typing import Any, Final
@@ -10,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.ids import JobId
-from foliot.domain.instant import SECOND, Millis, to_iso
+from foliot.domain.instant import DAY, SECOND, Millis, to_iso
 from foliot.domain.job.job import JobSpec, Options, overlay
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.run.retry import Retry
@@ -19,10 +20,12 @@ from foliot.domain.schedule.firing import Launch
 from foliot.domain.tree.tree import TREES_QUEUE
 
 LAUNCH_JOB: Final = JobId("foliot.launch")
+LAUNCH_TIMEOUT: Final = Millis(DAY)
+"""Without a timeout, one lost report would block a schedule for ever."""
 LAUNCH_SPEC: Final = JobSpec(
     kind="launch",
     name="Start a workflow through the application's launcher",
-    options=Options(retry=Retry(retries=3, base=Millis(SECOND))),
+    options=Options(retry=Retry(retries=3, base=Millis(SECOND)), timeout=LAUNCH_TIMEOUT),
     source="foliot",
 )
 SCHEDULE_TRIGGER: Final = "schedule"
@@ -73,16 +76,20 @@ def _version(launch: Launch) -> int | None:
     return launch.job.spec.spec.get("version")
 
 
-def launch_elsewhere(launch: Launch) -> NewRun | None:
-    """Return a run of the job, or, for a workflow, a run that calls the application's launcher."""
+def launch_elsewhere(launch: Launch, *, timeout: Millis = LAUNCH_TIMEOUT) -> NewRun | None:
+    """Return a run of the job, or, for a workflow, a run that calls the application's launcher. It has the timeout of
+    the workflow, if that is deployed here and has one, else the given timeout."""
     if launch.spec.workflow_id is None:
         return launch_job(launch)
+    own = None if launch.job is None else launch.job.spec.options.timeout
+    given = {"timeout": timeout if own is None else own}
     return NewRun(
         id=launch.run_id,
         job_id=LAUNCH_JOB,
         due_at=launch.now,
         payload=encode_payload(launch_arguments(launch)),
-        options=LAUNCH_SPEC.options,
+        options=overlay(LAUNCH_SPEC.options, given),
+        overrides=msgspec.json.encode(given),
         trigger=SCHEDULE_TRIGGER,
         tick=launch.tick,
     )

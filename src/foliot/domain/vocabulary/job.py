@@ -8,7 +8,6 @@ from foliot.domain.job.job import Delivery
 from foliot.domain.vocabulary.field import Alias, Field
 from foliot.domain.vocabulary.readers import (
     DOCUMENT,
-    FLAG,
     NUMBER,
     TABLES,
     TEXT,
@@ -20,6 +19,7 @@ from foliot.domain.vocabulary.readers import (
     whole,
     word_of,
 )
+from foliot.domain.vocabulary.schedule import ENABLED
 from foliot.domain.vocabulary.times import DURATION, duration
 from foliot.errors import InvalidInput
 
@@ -38,7 +38,7 @@ IDENTITY: Final = (
         " [Gates](#gates).",
         '"shell"',
     ),
-    Field("enabled", FLAG, "If false, ticks of the job are skipped with the reason `disabled`.", "true"),
+    ENABLED.means("If false, ticks of the job are skipped with the reason `disabled`. `paused = true` means the same."),
     Field(
         "executor",
         one_of(("local", "worker")),

@@ -7,11 +7,9 @@ from foliot.domain.vocabulary.field import Field, Schema, only, union, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.kind import AGENT_ARGS, HOMES, KIND_FIELDS
 from foliot.domain.vocabulary.readers import TABLES, TEXT, TEXTS
-from foliot.domain.vocabulary.schedule import NAME, PAYLOAD, POLICY, RULE, TARGET, TIMEZONE, USER
-from foliot.domain.vocabulary.server import OUTBOUND, QUEUE, RETENTION, SERVER, STORAGE
+from foliot.domain.vocabulary.schedule import ENABLED, NAME, PAYLOAD, POLICY, RULE, TARGET, TIMEZONE, USER
+from foliot.domain.vocabulary.server import OUTBOUND, QUEUE, RETENTION, SERVER, SERVER_DEFAULTS, STORAGE
 from foliot.domain.vocabulary.workflow import STEP_ONLY, STEP_WORK, WHEN, WORKFLOW_ONLY
-
-_PAUSED: Final = {"paused": "Pausing is not part of a definition. Use: foliot pause, foliot resume."}
 
 # -- files and documents
 
@@ -22,14 +20,14 @@ _EACH_ITS_OWN: Final = (
     *("depends_on", "inner_kind"),
     *(field.name for field in RULE),
 )
-JOB: Final = Schema(*_JOB, owner="[[jobs]]", hints=_PAUSED)
-DEFAULTS: Final = Schema(*without(_JOB, *_EACH_ITS_OWN), owner="[defaults]", hints=_PAUSED)
-_SCHEDULE: Final = (NAME, *RULE, *POLICY, PAYLOAD)
-SCHEDULE: Final = Schema(*_SCHEDULE, *OPTIONS, owner="[[jobs.schedules]]", hints=_PAUSED)
-WORKFLOW: Final = Schema(*WORKFLOW_ONLY, *WHEN, owner="[[workflows]]", hints={**_PAUSED, "payload": "Use params."})
-WORKFLOW_SCHEDULE: Final = Schema(*_SCHEDULE, USER, owner="[[workflows.schedules]]", hints=_PAUSED)
+JOB: Final = Schema(*_JOB, owner="[[jobs]]")
+DEFAULTS: Final = Schema(*without(_JOB, *_EACH_ITS_OWN), owner="[defaults]")
+_SCHEDULE: Final = (NAME, ENABLED, *RULE, *POLICY, PAYLOAD)
+SCHEDULE: Final = Schema(*_SCHEDULE, *OPTIONS, owner="[[jobs.schedules]]")
+WORKFLOW: Final = Schema(*WORKFLOW_ONLY, *WHEN, owner="[[workflows]]", hints={"payload": "Use params."})
+WORKFLOW_SCHEDULE: Final = Schema(*_SCHEDULE, USER, owner="[[workflows.schedules]]")
 TRIGGER: Final = Schema(
-    Field("type", TEXT, "The type of the trigger."), *WORKFLOW_SCHEDULE, owner="[[workflows.triggers]]", hints=_PAUSED
+    Field("type", TEXT, "The type of the trigger."), *WORKFLOW_SCHEDULE, owner="[[workflows.triggers]]"
 )
 """A schedule in the notation of workflow documents of other systems."""
 SCHEDULE_BASED: Final = "schedule_based"
@@ -68,8 +66,10 @@ FILE_PLACES: Final = (JOB, SCHEDULE, WORKFLOW, STEP, SERVER, STORAGE, RETENTION,
 
 # -- calls
 
+APPLICATION_CALL: Final = Schema(*SERVER_DEFAULTS, owner="an application")
+"""`Foliot`"""
 _DESCRIBED: Final = without(DESCRIPTION, "labels")
-_JOB_CALL: Final = (*_DESCRIBED, *OPTIONS, *GATE, TIMEZONE)
+_JOB_CALL: Final = (*_DESCRIBED, *only(IDENTITY, "enabled"), *OPTIONS, *GATE, TIMEZONE)
 RUN_CALL: Final = Schema(*OPTIONS, owner="a run")
 """`app.enqueue`, and `Workflow` for its executions."""
 JOB_CALL: Final = Schema(*_JOB_CALL, owner="a job")
@@ -85,14 +85,11 @@ KIND_CALLS: Final[Mapping[str, Schema]] = {
     for kind, schema in KIND_FIELDS.items()
 }
 """`app.shell`, `app.http`, `app.call`, `app.agent`"""
-_PAUSED_IN_CODE: Final = dict.fromkeys(
-    ("paused", "enabled"),
-    "A definition does not say whether it is paused: use app.schedules.pause, or app.schedules.upsert(paused=True).",
-)
-SCHEDULE_CALL: Final = Schema(*RULE, *POLICY, PAYLOAD, *OPTIONS, owner="a schedule", hints=_PAUSED_IN_CODE)
+_SCHEDULE_CALL: Final = (*RULE, *POLICY, PAYLOAD, *OPTIONS)
+SCHEDULE_CALL: Final = Schema(*_SCHEDULE_CALL, ENABLED, owner="a schedule")
 """`app.schedule`"""
-UPSERT_CALL: Final = Schema(*SCHEDULE_CALL, *TARGET, owner="a schedule", hints=_PAUSED_IN_CODE)
-"""`app.schedules.upsert`"""
+UPSERT_CALL: Final = Schema(*_SCHEDULE_CALL, *TARGET, owner="a schedule")
+"""`app.schedules.upsert`, which has its own arguments `paused` and `enabled`."""
 STEP_KINDS: Final[Mapping[str, tuple[str, str]]] = {
     "shell": ("shell", "command"),
     "argv": ("shell", "argv"),

@@ -140,6 +140,8 @@ def _whole(value: Any) -> int:
 RAW_TEXT: Final = Reader("text", _raw_text)
 TEXT: Final = Reader("text", _text)
 FLAG: Final = Reader("true or false", _flag)
+NEGATED_FLAG: Final = Reader("true or false", lambda value: not _flag(value), lambda value: not value)
+"""For an alias that means the opposite."""
 WHOLE: Final = Reader("whole number", _whole)
 NUMBER: Final = Reader("number", read_number)
 

@@ -7,7 +7,7 @@ from foliot.domain.instant import SECOND
 from foliot.domain.schedule.schedule import MAX_AGE, MAX_JITTER, Catchup, Overlap
 from foliot.domain.schedule.tick import JitterMode
 from foliot.domain.vocabulary.field import Alias, Field
-from foliot.domain.vocabulary.readers import DOCUMENT, FLAG, RAW_TEXT, TEXT, WHOLE, one_of, word_of
+from foliot.domain.vocabulary.readers import DOCUMENT, FLAG, NEGATED_FLAG, RAW_TEXT, TEXT, WHOLE, one_of, word_of
 from foliot.domain.vocabulary.times import EVERY, MOMENT, duration, in_millis
 
 _JITTER: Final = duration(0, MAX_JITTER / SECOND)
@@ -81,6 +81,13 @@ POLICY: Final = (
         "Whether a day must match one (`or`) or both (`and`) of day-of-month and day-of-week.",
         '"or"',
     ),
+)
+ENABLED: Final = Field(
+    "enabled",
+    FLAG,
+    "If false, ticks of the schedule are skipped with the reason `disabled`. `paused = true` means the same.",
+    "true",
+    aliases=(Alias("paused", NEGATED_FLAG),),
 )
 PAYLOAD: Final = Field("payload", DOCUMENT, "The payload of the runs of this schedule.")
 NAME: Final = Field(

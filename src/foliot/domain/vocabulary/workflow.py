@@ -123,7 +123,9 @@ WORKFLOW_ONLY: Final = (
     *(field.means("The purpose of the workflow.") for field in only(DESCRIPTION, "description")),
     *only(DESCRIPTION, "owner", "tags"),
     *(
-        field.means("If false, ticks of the workflow are skipped with the reason `disabled`.")
+        field.means(
+            "If false, ticks of the workflow are skipped with the reason `disabled`. `paused = true` means the same."
+        )
         for field in only(IDENTITY, "enabled")
     ),
     *(

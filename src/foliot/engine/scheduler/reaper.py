@@ -5,6 +5,9 @@ ended, so that no run waits after a crash and a restart. An expired worker can n
 leases is finished as a lost attempt, fenced by its token: if the worker's own finish arrives first, the reaper changes
 nothing. Processes that the worker left on this machine are ended first, so that no new attempt runs at the same time as
 an old one.
+
+Runs that the application's executor has (`domain.run.report`) end here too, if their cancellation was requested or no
+report of their end arrived in time: no worker watches them.
 """
 
 import asyncio
@@ -13,8 +16,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.run.lease import ExpiredLease, Finish
-from foliot.domain.run.outcome import Lost
+from foliot.domain.run.lease import EXECUTOR, ExpiredLease, Finish
+from foliot.domain.run.outcome import Cancelled, Lost, Outcome, TimedOut
 from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.processes import Processes
 from foliot.ports.runner import Sweep
@@ -62,10 +65,20 @@ class Reaper:
             await self._storage.upkeep.expire_workers(gone)
 
     async def _free(self, leases: Sequence[ExpiredLease]) -> None:
-        if self._sweep is not None:
-            await self._sweep([(lease.run_id, lease.attempt) for lease in leases])
-        finishes = [Finish(lease.run_id, lease.worker_id, lease.token, Lost()) for lease in leases]
+        lost = [lease for lease in leases if lease.worker_id != EXECUTOR]
+        if self._sweep is not None and lost:
+            await self._sweep([(lease.run_id, lease.attempt) for lease in lost])
+        finishes = [Finish(lease.run_id, lease.worker_id, lease.token, _outcome(lease)) for lease in leases]
         stale = set(await self._storage.work.finish(finishes))
-        freed = [lease.run_id for lease in leases if lease.token not in stale]
+        freed = [lease.run_id for lease in lost if lease.token not in stale]
         if freed:
             log.warning("leases_reaped", extra={"runs": freed})
+        ended = [lease.run_id for lease in leases if lease not in lost and lease.token not in stale]
+        if ended:
+            log.warning("launches_ended", extra={"runs": ended, "reason": "no report arrived, or they were cancelled"})
+
+
+def _outcome(lease: ExpiredLease) -> Outcome:
+    if lease.worker_id != EXECUTOR:
+        return Lost()
+    return Cancelled() if lease.is_cancelled else TimedOut("the executor did not report the end in time")

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec
+from foliot.domain.schedule.defaults import ScheduleDefaults
 from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.domain.workflow.document import WorkflowDocument
 from foliot.domain.workflow.spec import WorkflowSpec
@@ -21,7 +22,9 @@ class DocumentFormat(Protocol):
 
     def job_names(self, tree: Mapping[str, Any]) -> set[JobId]: ...
 
-    def read(self, tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant) -> WorkflowDocument: ...
+    def read(
+        self, tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant, defaults: ScheduleDefaults
+    ) -> WorkflowDocument: ...
 
     def write(
         self, workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]

@@ -15,6 +15,7 @@ from foliot.domain.input.words import flag, text
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import check_name
 from foliot.domain.run.payload import encode_payload
+from foliot.domain.schedule.defaults import NO_DEFAULTS, ScheduleDefaults
 from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.memoize import memoize_by_spec
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical, expiry_error
@@ -60,20 +61,38 @@ class ScheduleService:
         self._ids = ids
         self._jobs = jobs
         self._queries = ScheduleQueries(storage, clock)
+        self.app_defaults = NO_DEFAULTS
+        """Defaults that the application declares."""
+        self.file_defaults = NO_DEFAULTS
+        """Defaults of the configuration, for those that the application does not declare."""
+
+    @property
+    def defaults(self) -> ScheduleDefaults:
+        """The defaults for new and changed schedules."""
+        return self.app_defaults.over(self.file_defaults)
 
     async def upsert(
-        self, schedule_id: str | None = None, *, paused: bool | None = None, **options: Unpack[UpsertOptions]
+        self,
+        schedule_id: str | None = None,
+        *,
+        paused: bool | None = None,
+        enabled: bool | None = None,
+        **options: Unpack[UpsertOptions],
     ) -> UpsertedSchedule:
-        """Create or change one schedule. It starts the job `job_id` or the workflow `workflow_id`.
+        """Create or change one schedule. It starts the job `job_id` or the workflow `workflow_id`. Without `overlap`,
+        `catchup` and `jitter` it has the defaults of the application, or of the configuration of the server.
 
-        A paused schedule stays paused unless `paused` is False. Pausing and changing are two writes, in the order that
-        prevents unwanted fires between them; only a new schedule exists for an instant before it is paused.
+        A paused schedule stays paused unless `paused` is False, or `enabled` is True, which means the same. Pausing and
+        changing are two writes, in the order that prevents unwanted fires between them; only a new schedule exists for
+        an instant before it is paused.
         """
-        _check_types(schedule_id, paused)
+        _check_types(schedule_id, paused=paused, enabled=enabled)
+        paused = paused if enabled is None else not enabled
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
         read = read_keywords(UPSERT_CALL, options, InvalidSchedule)
         with as_written(read.written):
-            prepared = await self.prepare({chosen: schedule_of(read, read.written, source="api")})
+            spec = schedule_of({**self.defaults.options, **read}, read.written, source="api")
+            prepared = await self.prepare({chosen: spec})
         if paused:
             with suppress(RowUnreadable):
                 await self._storage.definitions.pause_schedules([chosen], paused=True)
@@ -215,7 +234,7 @@ class ScheduleService:
         return NotFound("schedule", schedule_id, known=known)
 
 
-def _check_types(schedule_id: object, paused: object) -> None:
+def _check_types(schedule_id: object, **flags: object) -> None:
     """Refuse arguments of another type, which untyped callers may give."""
     if schedule_id is not None and not isinstance(schedule_id, str):
         raise InvalidSchedule(
@@ -223,12 +242,17 @@ def _check_types(schedule_id: object, paused: object) -> None:
             hint="Write it in quotes, or leave it out to get a generated one.",
             field="schedule_id",
         )
-    if paused is not None and not isinstance(paused, bool):
-        raise InvalidSchedule(
-            f"paused must be true or false, not {shown(paused)}",
-            hint="Leave it out to keep it as it is.",
-            field="paused",
-        )
+    given = {name: value for name, value in flags.items() if value is not None}
+    for name, value in given.items():
+        if not isinstance(value, bool):
+            raise InvalidSchedule(
+                f"{name} must be true or false, not {shown(value)}",
+                hint="Leave it out to keep it as it is.",
+                field=name,
+            )
+    if len(given) > 1:
+        both = " and ".join(given)
+        raise InvalidSchedule(f"{both} are the same option", hint="Keep one of them.", field="enabled")
 
 
 def _log_over(over: Mapping[ScheduleId, InvalidInput], known: Collection[ScheduleId]) -> None:

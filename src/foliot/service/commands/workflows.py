@@ -83,12 +83,13 @@ class WorkflowService:
     async def deploy(self, document: Document) -> DeployedWorkflow:
         """Store a workflow given as JSON as its newest version, with its schedules, all or nothing.
 
-        Its schedules, `schedule_based` triggers included, are created, changed or deleted with it. An invalid document
-        raises InvalidDocument with every problem, each with its JSON path.
+        Its schedules, `schedule_based` triggers included, are created, changed or deleted with it; their default
+        policies are those of `schedules.upsert`. An invalid document raises InvalidDocument with every problem, each
+        with its JSON path.
         """
         tree = self._documents.open(document)
         jobs = await self.jobs_named(self._documents.job_names(tree))
-        read = self._documents.read(tree, jobs, self._clock.now())
+        read = self._documents.read(tree, jobs, self._clock.now(), self._schedules.defaults)
         await self.check({read.id: read.spec})
         await self._refuse_taken(read.id, read.schedules)
         stored = {one.id: one async for one in stored_schedules(self._storage, read.id)}

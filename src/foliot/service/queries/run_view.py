@@ -7,6 +7,7 @@ import msgspec
 
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.run.progress import SavedProgress
+from foliot.domain.run.report import LaunchRecord
 from foliot.domain.run.run import BEGUN, AttemptRecord, Run, Status
 from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
 from foliot.domain.tree.run_kind import RunKind, kind_of
@@ -71,6 +72,10 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is a run of a job alone, an execution of a workflow, or a step."""
     progress: ProgressView | None = None
     """The latest report of the attempt that runs. None: the job reports nothing, or no attempt runs."""
+    executor_run_id: str | None = None
+    """The id of the run in the executor of the application, if its launcher returned one. Always None in lists."""
+    executor_started_at: datetime | None = None
+    """When the executor reported the start. Always None in lists."""
     unreadable: bool = False
     """Its row was not written by Foliot: `error_message` has the problem, and the other fields what could be read."""
 
@@ -90,8 +95,9 @@ class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
     error_message: str | None
 
 
-def view_run(run: Run, start_input: StartInput = NO_START_INPUT) -> RunView:
-    """Build the view of a run. `start_input` contains the values it was started with, if they were read."""
+def view_run(run: Run, start_input: StartInput = NO_START_INPUT, launch: LaunchRecord | None = None) -> RunView:
+    """Build the view of a run. `start_input` contains the values it was started with, and `launch` what an executor
+    has reported, if they were read."""
     tick = run.tick
     planned_at = run.due_at if tick is None else tick.scheduled_for
     # While an attempt runs, the end of the one before is not shown.
@@ -128,6 +134,8 @@ def view_run(run: Run, start_input: StartInput = NO_START_INPUT) -> RunView:
         child_key=run.child_key,
         kind=kind_of(run),
         progress=None if run.progress is None else _view_progress(run.progress),
+        executor_run_id=None if launch is None else launch.executor_run_id,
+        executor_started_at=None if launch is None else moment(launch.started_at),
         unreadable=run.unreadable is not None,
     )
 

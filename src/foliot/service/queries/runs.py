@@ -68,7 +68,7 @@ class RunQueries:
         run, execution = details.run, details.execution
         log = await self._logs.summary(run, details.attempts, details.logs_kept_from)
         return RunPage(
-            run=view_run(run, details.start_input),
+            run=view_run(run, details.start_input, details.launch),
             why=explain_run(details),
             attempts=[view_attempt(record) for record in details.attempts],
             log=LogEndView(**log.end._asdict()),
@@ -83,7 +83,7 @@ class RunQueries:
         found = await self._queries.find_run(RunById(RunId(run_id)))
         if isinstance(found, Matches):
             raise NotFound("run", run_id)
-        return view_run(found.run, found.start_input)
+        return view_run(found.run, found.start_input, found.launch)
 
     async def find(self, reference: str) -> Run:
         """Return a run as it is stored. `reference` is as for `page`."""

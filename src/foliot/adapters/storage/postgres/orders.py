@@ -1,4 +1,4 @@
-"""Commands of people and programs about runs: create, cancel, answer and mark."""
+"""Commands of people and programs about runs: create, cancel, answer, mark and report."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -11,8 +11,10 @@ from foliot.adapters.storage.postgres.database.values import is_storable, shared
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.cancel import cancel_runs, take_unstarted
 from foliot.adapters.storage.postgres.rows.create import create_runs
+from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.end import end_unleased, follow_ends
 from foliot.adapters.storage.postgres.rows.place import Placement, place
+from foliot.adapters.storage.postgres.rows.report import save_report
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import encode
 from foliot.domain.events import EventKind
@@ -20,6 +22,7 @@ from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer, Marked, mark_key, mark_trigger
+from foliot.domain.run.report import Report, ReportAnswer, Reported
 from foliot.domain.run.run import PRIORITY_STEP, Ended, NewRun, Status
 from foliot.errors import Unstorable
 from foliot.ports.orders import Created
@@ -32,9 +35,10 @@ _ROUNDS: Final = 10
 class PostgresOrders:
     """Fills `ports.orders.Orders`."""
 
-    def __init__(self, database: Database, admitter: Admitter, project: str) -> None:
+    def __init__(self, database: Database, admitter: Admitter, definitions: DefinitionReader, project: str) -> None:
         self._database = database
         self._admitter = admitter
+        self._definitions = definitions
         self._project = project
         self._creating = Batcher[NewRun, Created](partial(self._create_all, at=None), key=lambda run: run.id)
 
@@ -110,6 +114,12 @@ class PostgresOrders:
 
         return await self._admitter.write("mark", work, at, merge=_merge_marks)
 
+    async def report(self, report: Report, *, at: Instant | None = None) -> Reported:
+        if not is_storable(report.key):
+            return Reported(ReportAnswer.NOT_FOUND)
+        work = partial(save_report, definitions=self._definitions, project=self._project, report=report, at=at)
+        return await self._admitter.write("report", work, at, merge=_merge_reports)
+
 
 def _created(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:
     return Created(owner, is_new=owner == asked and asked in new)
@@ -129,6 +139,10 @@ def _merge_marks(first: dict[RunId, Marked], second: dict[RunId, Marked]) -> dic
         run_id: first.get(run_id, marked) if marked.answer is MarkAnswer.SUCCESS else marked
         for run_id, marked in second.items()
     }
+
+
+def _merge_reports(first: Reported, second: Reported) -> Reported:
+    return first if second.answer is ReportAnswer.REPEATED else second
 
 
 # -- plain runs, in one statement

@@ -71,7 +71,7 @@ class PostgresStorage:
         self.trees = PostgresTrees(database, admitter, definitions, project)
         self.items = PostgresItems(database)
         self.admission = PostgresAdmission(database, admitter, definitions, project)
-        self.orders = PostgresOrders(database, admitter, project)
+        self.orders = PostgresOrders(database, admitter, definitions, project)
         self.definitions = PostgresDefinitions(database, admitter, project)
         self.queries = PostgresQueries(database, project)
         self.upkeep = PostgresUpkeep(database, vital, project)

@@ -166,7 +166,7 @@ async def _open_trees(
         await _begin(transaction, project, begun, leases, now)
     deleted = [leases[one.claim.token] for one in current if _is_deleted(one.tree, revisions)]
     if deleted:
-        await save_plan(transaction, FinishPlan([(lease, _JOB_DELETED) for lease in deleted], [], [], []))
+        await save_plan(transaction, FinishPlan([(lease, _JOB_DELETED) for lease in deleted], [], [], [], []))
     unknown = [(one.claim.run_id, one.claim.token) for one in openings if one.claim.token not in leases]
     return await _not_opened(transaction, unknown)
 

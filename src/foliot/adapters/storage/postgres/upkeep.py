@@ -42,6 +42,7 @@ _RUN_TABLES: Final = (
     "notes",
     "endings",
     "decisions",
+    "launches",
 )
 _QUERIES: Final = {
     Scan.OLD_RUNS: "old_runs",

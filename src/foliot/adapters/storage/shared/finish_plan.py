@@ -8,15 +8,46 @@ from msgspec import Struct
 from foliot.domain.gate.decision import Decision
 from foliot.domain.gate.spec import Action
 from foliot.domain.ids import JobId, RunId, ScheduleUid, Token, WorkerId
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, later
 from foliot.domain.job.job import Options
-from foliot.domain.run.lease import Claim, Finish
-from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
-from foliot.domain.run.run import SUCCEEDED, Again, Ended, GivenBack, Status, apply_cancel, verdict_of
+from foliot.domain.run.lease import EXECUTOR, Claim, Finish
+from foliot.domain.run.outcome import (
+    Cancelled,
+    Failure,
+    Interrupted,
+    Launched,
+    Lost,
+    Outcome,
+    Reason,
+    Success,
+    TimedOut,
+)
+from foliot.domain.run.run import (
+    SUCCEEDED,
+    Again,
+    Ended,
+    GivenBack,
+    HandedOver,
+    Status,
+    apply_cancel,
+    verdict_of,
+    without_retry,
+)
 from foliot.errors import RowUnreadable
 
 UNKNOWN_OPTIONS: Final = Options(max_lost=0)
 """The options of a run whose own options cannot be read. Its number of retries is not known, so it has none."""
+
+
+_AFTER_LAUNCH: Final = frozenset(
+    {
+        (Status.RUNNING, None),
+        (Status.SUCCESS, None),
+        (Status.FAILED, Reason.EXECUTOR_FAILED),
+        (Status.TIMEOUT, Reason.TIMEOUT),
+    }
+)
+"""States of a run that the executor has, or whose end it has reported."""
 
 
 class LeasedRun(Struct, frozen=True, gc=False):
@@ -69,6 +100,7 @@ class FinishPlan(NamedTuple):
     again: list[tuple[Lease, Again]]
     given_back: list[Lease]
     unknown: list[Finish]
+    handed_over: list[tuple[Lease, HandedOver]]
 
     @property
     def fenced(self) -> list[Lease]:
@@ -88,7 +120,7 @@ def needs_run(finish: Finish, lease: Lease) -> bool:
 
 def plan_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Lease]) -> FinishPlan:
     """Compare each finish with the lease it names. A second finish of the same token is unknown."""
-    ended, again, given_back, unknown = plan = FinishPlan([], [], [], [])
+    ended, again, given_back, unknown, handed_over = plan = FinishPlan([], [], [], [], [])
     current = dict(leases)
     for finish in finishes:
         lease = current.pop(finish.token, None)
@@ -96,14 +128,19 @@ def plan_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Lease]) -> 
             unknown.append(finish)
             continue
         verdict = verdict_of(lease, finish.outcome, lease.run.options)
+        if lease.worker_id == EXECUTOR:
+            verdict = without_retry(verdict)
         if lease.cancel_at is not None:
             verdict = apply_cancel(verdict)
-        if isinstance(verdict, Ended):
-            ended.append((lease, verdict))
-        elif isinstance(verdict, Again):
-            again.append((lease, verdict))
-        else:
-            given_back.append(lease)
+        match verdict:
+            case Ended():
+                ended.append((lease, verdict))
+            case Again():
+                again.append((lease, verdict))
+            case HandedOver():
+                handed_over.append((lease, verdict))
+            case GivenBack():
+                given_back.append(lease)
     return plan
 
 
@@ -111,7 +148,12 @@ def plan_giving_back(leases: Sequence[Lease]) -> FinishPlan:
     """Undo leases whose claim never reached the worker. A run whose cancellation was requested ends."""
     cancelled = [(lease, apply_cancel(GivenBack())) for lease in leases if lease.cancel_at is not None]
     ended = [(lease, verdict) for lease, verdict in cancelled if isinstance(verdict, Ended)]
-    return FinishPlan(ended, [], [lease for lease in leases if lease.cancel_at is None], [])
+    return FinishPlan(ended, [], [lease for lease in leases if lease.cancel_at is None], [], [])
+
+
+def report_by(lease: Lease, verdict: HandedOver) -> Instant | None:
+    """Return when the run ends as timed out if the executor has not reported its end. None: never."""
+    return None if verdict.timeout is None else later(lease.started_at, verdict.timeout)
 
 
 def unstorable_outcome(finish: Finish) -> Finish:
@@ -159,5 +201,7 @@ def is_repeated(outcome: Outcome, status: str, reason: str | None) -> bool:
             return was_cancelled or was_refused
         case Lost():
             return was_cancelled or saved == (Status.FAILED, Reason.LEASE_LOST)
+        case Launched():
+            return was_cancelled or was_refused or saved in _AFTER_LAUNCH
         case Interrupted():
             return was_cancelled or saved == (Status.FAILED, Reason.RESTART)

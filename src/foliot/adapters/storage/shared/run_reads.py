@@ -16,7 +16,9 @@ from foliot.domain.ids import ID_LENGTH, JobId, RunId, first_id_at
 from foliot.domain.run.lease import WorkerState
 from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.reference import NewestRun, RunById, RunByPart, RunReference
+from foliot.domain.run.report import LaunchRecord
 from foliot.domain.run.run import Run, Status
+from foliot.domain.schedule.tick_run import LAUNCH_JOB
 from foliot.domain.tree.run_kind import kind_of
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
@@ -111,7 +113,11 @@ class RunReads:
         if not found.runs:
             return Matches(tuple(run_ids) if len(run_ids) > 1 else ())
         [run] = found.runs.values()
-        return FoundRun(run, found.start_input(run.id))
+        return FoundRun(run, found.start_input(run.id), (yield from self._launch(run)))
+
+    def _launch(self, run: Run) -> Read[LaunchRecord | None]:
+        rows = (yield Query("launches", (run.id,))) if run.job_id == LAUNCH_JOB else ()
+        return LaunchRecord(*rows[0]) if rows else None
 
     def listed(
         self, only: RunFilter, root: RunReference | None, among: RunListFilter = EVERY_RUN
@@ -144,7 +150,7 @@ class RunReads:
         found = yield from self.find(reference)
         if isinstance(found, Matches):
             return found
-        run, start_input = found
+        run, start_input, launch = found
         attempts = [attempt_of(row) for row in (yield Query("attempts", (run.id,)))]
         decisions = yield Query("decisions", ([run.id],))
         executions = yield from self.executions([run.parent_id or run.id])
@@ -159,6 +165,7 @@ class RunReads:
             executions[0] if executions else None,
             blockers,
             kept_from(moments[0][0] if moments else None),
+            launch,
         )
 
     # -- executions

@@ -1,28 +1,35 @@
-"""Commands of people and programs about runs: create, cancel, answer and mark."""
+"""Commands of people and programs about runs: create, cancel, answer, mark and report."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import encode_names
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Bulk, Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs, take_unstarted
 from foliot.adapters.storage.sqlite.rows.create import create_runs
 from foliot.adapters.storage.sqlite.rows.end import end_unstarted, follow_ends
+from foliot.adapters.storage.sqlite.rows.finish import Finishes
+from foliot.adapters.storage.sqlite.rows.report import save_report
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer, Marked, mark_key, mark_trigger
 from foliot.domain.run.outcome import Reason
+from foliot.domain.run.report import Report, Reported
 from foliot.domain.run.run import Ended, NewRun, Status
 from foliot.ports.orders import Created
 
 
 class SqliteOrders(Part):
     """Fills `ports.orders.Orders`."""
+
+    def __init__(self, context: Context, finishes: Finishes) -> None:
+        super().__init__(context)
+        self._finishes = finishes
 
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
         def work(tx: Transaction, together: Sequence[NewRun]) -> list[Created]:
@@ -45,6 +52,11 @@ class SqliteOrders(Part):
 
     async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:
         return await self._writer.submit("mark", lambda tx: _mark(tx, self._project, marks, tx.now(at)))
+
+    async def report(self, report: Report, *, at: Instant | None = None) -> Reported:
+        return await self._writer.submit(
+            "report", lambda tx: save_report(tx, self._finishes, self._project, report, tx.now(at))
+        )
 
 
 # -- create

@@ -55,7 +55,7 @@ class SqliteStorage:
         self.trees = SqliteTrees(context, self.work.finishes)
         self.items = SqliteItems(context)
         self.admission = SqliteAdmission(context)
-        self.orders = SqliteOrders(context)
+        self.orders = SqliteOrders(context, self.work.finishes)
         self.definitions = SqliteDefinitions(context)
         self.queries = SqliteQueries(context)
         self.upkeep = SqliteUpkeep(context)

@@ -36,7 +36,7 @@ _MAX_STRIDES: Final = 20
 _RUN_DELETES: Final = (
     *("delete_runs_attempts", "delete_runs_outputs", "delete_runs_trees", "delete_runs_bodies", "delete_runs_steps"),
     "delete_runs_items",
-    *("delete_runs_notes", "delete_runs_endings", "delete_runs_decisions"),
+    *("delete_runs_notes", "delete_runs_endings", "delete_runs_decisions", "delete_runs_launches"),
 )
 
 
@@ -151,9 +151,9 @@ class SqliteUpkeep(Part):
 
     async def expired_leases(self, limit: int, *, at: Instant | None = None) -> list[ExpiredLease]:
         clock = self._context.clock
-        values = (clock.boot_id, clock.elapsed(), limit)
+        values = (self._context.now(at), clock.boot_id, clock.elapsed(), limit)
         rows = await self._reader.read(lambda session: session.rows(SQL["expired_leases"], values))
-        return [ExpiredLease(*row) for row in rows]
+        return [ExpiredLease(*row)._replace(is_cancelled=bool(row[-1])) for row in rows]
 
     async def remove_expired_workers(self, *, at: Instant | None = None) -> int:
         return await self._writer.submit(

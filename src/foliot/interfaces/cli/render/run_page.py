@@ -83,12 +83,19 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("attempt", None if is_execution else _attempt_text(page)),
         ("queue", f"{run.queue}, priority {run.priority}"),
         ("worker", run.worker_id),
+        ("executor run", _executor_text(run)),
         ("payload", _known(run.input_payload, _document_text)),
         ("output", _known(run.output_payload, _document_text)),
         ("for", run.user_id),
         ("key", run.idempotency_key),
         ("log", None if is_execution else f"{end_text(page.log)}; print it with: foliot logs {run.id}"),
     ]
+
+
+def _executor_text(run: RunView) -> str | None:
+    started = run.executor_started_at
+    at = "" if started is None else f"started at {moment(started)}"
+    return ", ".join(filter(None, (run.executor_run_id, at))) or None
 
 
 def _attempt_text(page: RunPage) -> str:

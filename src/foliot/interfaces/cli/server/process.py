@@ -189,7 +189,7 @@ async def _apply(served: Served, services: Services) -> tuple[Changes | None, Jo
 
 async def _opened(served: Served, stop: asyncio.Event, lines: LineWriter) -> Services:
     """Open the storage. A signal to stop ends the waiting for a database that does not answer."""
-    opening = asyncio.create_task(_open(served))
+    opening = asyncio.create_task(open_served(served))
     asked = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait((opening, asked), return_when=asyncio.FIRST_COMPLETED)
@@ -204,8 +204,11 @@ async def _opened(served: Served, stop: asyncio.Event, lines: LineWriter) -> Ser
         await asyncio.gather(opening, asked, return_exceptions=True)
 
 
-async def _open(served: Served) -> Services:
-    return await served.app.open(None if served.storage is None else await open_services(served.storage))
+async def open_served(served: Served) -> Services:
+    """Open the application with the settings of the configuration that its services need."""
+    services = await served.app.open(None if served.storage is None else await open_services(served.storage))
+    services.schedules.file_defaults = served.configuration.schedule_defaults
+    return services
 
 
 def _print_banner(lines: LineWriter, banner_lines: Iterable[str]) -> None:

@@ -141,6 +141,7 @@ class Reloader:
             log.error("configuration_refused", extra={"problem": self._problem, "hint": hint})
             return
         log_changes(await self._services.deployer.apply(loaded.configuration.declared))
+        self._services.schedules.file_defaults = loaded.configuration.schedule_defaults
         self._replace(loaded.configuration)
         self._problem = ""
         self._applied.set()

@@ -48,6 +48,7 @@ from foliot.testing.conformance.storage.progress import ProgressContract
 from foliot.testing.conformance.storage.queries import DefinitionQueryContract, RunQueryContract
 from foliot.testing.conformance.storage.references import ReferenceContract
 from foliot.testing.conformance.storage.renames import RenameContract
+from foliot.testing.conformance.storage.reports import ReportContract
 from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
 from foliot.testing.conformance.storage.settlements import SettlementContract
@@ -101,6 +102,7 @@ __all__ = [
     "ProgressContract",
     "ReferenceContract",
     "RenameContract",
+    "ReportContract",
     "RunContract",
     "RunListContract",
     "RunQueryContract",

@@ -163,14 +163,14 @@ class RunQueryContract(Contract):
         first, last = await scene.create(a_run(job_id=OTHER), a_run())
         queries = scene.storage.queries
 
-        assert await queries.find_run(RunById(first)) == (await scene.run(first), StartInput())
-        assert await queries.find_run(RunByPart(first[-8:])) == (await scene.run(first), StartInput())
+        assert await queries.find_run(RunById(first)) == (await scene.run(first), StartInput(), None)
+        assert await queries.find_run(RunByPart(first[-8:])) == (await scene.run(first), StartInput(), None)
         assert await queries.find_run(RunByPart(last[:-1])) in (
-            (await scene.run(last), StartInput()),
+            (await scene.run(last), StartInput(), None),
             Matches((last, first)),
         )
-        assert await queries.find_run(NewestRun(None)) == (await scene.run(last), StartInput())
-        assert await queries.find_run(NewestRun(OTHER)) == (await scene.run(first), StartInput())
+        assert await queries.find_run(NewestRun(None)) == (await scene.run(last), StartInput(), None)
+        assert await queries.find_run(NewestRun(OTHER)) == (await scene.run(first), StartInput(), None)
 
     async def test_a_run_whose_id_ends_in_the_last_letter_is_found_by_its_beginning(self, scene: Scene) -> None:
         run_id = RunId(a_run_id()[:-2] + "ZZ")
@@ -178,7 +178,7 @@ class RunQueryContract(Contract):
 
         found = await scene.storage.queries.find_run(RunByPart(run_id[:-1]))
 
-        assert found == (await scene.run(run_id), StartInput())
+        assert found == (await scene.run(run_id), StartInput(), None)
 
     async def test_a_reference_to_no_run_or_several_returns_the_matches(self, scene: Scene) -> None:
         queries = scene.storage.queries

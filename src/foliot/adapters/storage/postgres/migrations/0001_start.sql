@@ -171,6 +171,8 @@ CREATE INDEX runs_schedule ON foliot.runs (schedule_uid, id) WHERE schedule_uid 
 CREATE INDEX runs_by_root ON foliot.runs (root_id, id) WHERE root_id IS NOT NULL;
 CREATE INDEX runs_by_child ON foliot.runs (parent_id, child_key) WHERE parent_id IS NOT NULL;
 CREATE INDEX runs_child_trouble ON foliot.runs (parent_id, child_key) WHERE parent_id IS NOT NULL AND trouble IS NOT NULL;
+-- Only runs that call the application's launcher are looked for by the key of their tick.
+CREATE INDEX runs_launched ON foliot.runs (tick_key, id) WHERE job_id = 'foliot.launch';
 -- Runs that ended without success, by how they ended. `trouble` repeats the status, because no index may contain the
 -- status itself (see above): a success leaves `trouble` NULL.
 CREATE INDEX runs_trouble ON foliot.runs (project, trouble, id) WHERE trouble IS NOT NULL;
@@ -195,6 +197,7 @@ CREATE SEQUENCE foliot.lease_token AS bigint CACHE 1;
 
 -- A run has at most one lease, and every statement that reads a lease has the id of its run: the token needs no index.
 -- is_bare: the run has no parent, no limits and no schedule, so that its end affects no other row.
+-- report_by: for a run of the application's executor, worker_id '@executor': when it ends if no report arrives.
 CREATE TABLE foliot.leases (
     token      bigint NOT NULL,
     run_id     text COLLATE "C" PRIMARY KEY,
@@ -205,7 +208,8 @@ CREATE TABLE foliot.leases (
     is_bare    boolean NOT NULL,
     progress   double precision CHECK (progress BETWEEN 0 AND 1),
     progress_text text,
-    progress_at bigint CHECK ((progress_at IS NULL) = (progress IS NULL))
+    progress_at bigint CHECK ((progress_at IS NULL) = (progress IS NULL)),
+    report_by  bigint
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
 -- process: boot id, PID namespace, PID and start time, or empty.
@@ -407,6 +411,13 @@ CREATE TABLE foliot.endings (
 CREATE INDEX endings_status ON foliot.endings (project, job_id, status, finished_at, run_id);
 CREATE INDEX endings_reason ON foliot.endings (project, job_id, status, reason, finished_at, run_id);
 CREATE INDEX endings_run ON foliot.endings (run_id);
+
+-- Runs that the application's executor has or had: its id of the run, and when it reported the start.
+CREATE TABLE foliot.launches (
+    run_id          text COLLATE "C" PRIMARY KEY,
+    executor_run_id text,
+    started_at      bigint
+);
 
 CREATE TABLE foliot.decisions (
     run_id text COLLATE "C" PRIMARY KEY,

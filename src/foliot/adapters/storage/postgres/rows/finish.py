@@ -21,6 +21,7 @@ from foliot.adapters.storage.shared.finish_plan import (
     LeasedRun,
     is_repeated,
     plan_finishes,
+    report_by,
 )
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token, WorkerId
@@ -28,8 +29,8 @@ from foliot.domain.instant import Instant, later
 from foliot.domain.job.job import Options
 from foliot.domain.run.lease import Finish
 from foliot.domain.run.limits import OVERLAP_PREFIX
-from foliot.domain.run.outcome import Failure, Interrupted, Lost, Outcome, TimedOut
-from foliot.domain.run.run import Again, Ended
+from foliot.domain.run.outcome import Failure, Interrupted, Launched, Lost, Outcome, TimedOut
+from foliot.domain.run.run import Again, Ended, HandedOver
 
 _NO_OPTIONS: Final = Options()
 
@@ -64,6 +65,7 @@ async def save_plan(transaction: Transaction, plan: FinishPlan) -> None:
     await _release(transaction, "release_slots", [lease for lease, _ in plan.again], OVERLAP_PREFIX)
     await _retry(transaction, plan.again, now)
     await put_ready(transaction, [Placement.of_lease(lease) for lease in plan.given_back])
+    await _hand_over(transaction, plan.handed_over)
     await add_notes(transaction, [lease.run_id for lease in ended if lease.run.parent_id is not None])
     transaction.note(EventKind.RUNS_ENDED, event_items.ended(plan))
 
@@ -86,11 +88,11 @@ def _lease_of(row: Any, options: Options = _NO_OPTIONS) -> Lease:
 async def _decidable(
     transaction: Transaction, definitions: DefinitionReader, rows: Sequence[Any], outcomes: Mapping[Token, Outcome]
 ) -> dict[Token, Lease]:
-    """Return the leases, with options for runs that may be retried."""
+    """Return the leases, with options for runs that may be retried or were launched."""
     asked = {
         row["token"]: Reference(row["job_id"], row["revision"], row["definition_id"])
         for row in rows
-        if _may_be_tried_again(outcomes[row["token"]])
+        if _needs_options(outcomes[row["token"]])
     }
     known = await definitions.find(transaction, set(asked.values())) if asked else {}
     leases: dict[Token, Lease] = {}
@@ -103,11 +105,11 @@ async def _decidable(
     return leases
 
 
-def _may_be_tried_again(outcome: Outcome) -> bool:
+def _needs_options(outcome: Outcome) -> bool:
     match outcome:
         case Failure(retryable=retryable):
             return retryable
-        case TimedOut() | Lost() | Interrupted():
+        case TimedOut() | Lost() | Interrupted() | Launched():
             return True
     return False
 
@@ -147,6 +149,22 @@ async def _retry(transaction: Transaction, again: Sequence[tuple[Lease, Again]],
     ]
     rows = await transaction.rows("retry_runs", *columns(changes))
     await place(transaction, [Placement.of_row(*row) for row in rows], now)
+
+
+async def _hand_over(transaction: Transaction, handed_over: Sequence[tuple[Lease, HandedOver]]) -> None:
+    """Transfer the leases to the executor of the application, with the same tokens."""
+    if not handed_over:
+        return
+    leases = [
+        (
+            *(lease.token, lease.run_id, lease.attempt, lease.started_at, lease.cancel_at),
+            *(int(lease.is_bare), report_by(lease, verdict)),
+        )
+        for lease, verdict in handed_over
+    ]
+    await transaction.run("hand_over_leases", *columns(leases))
+    launches = [(lease.run_id, verdict.executor_run_id, None) for lease, verdict in handed_over]
+    await transaction.run("save_launches", *columns(launches))
 
 
 async def _release(transaction: Transaction, query: str, leases: Iterable[Lease], *values: object) -> None:

@@ -62,3 +62,13 @@ INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, 
 SELECT $2, project, job_id, queue, priority, $3, 'success', 'marked', $4, $4, $4, payload, overrides
 FROM foliot.runs WHERE id = $1
 RETURNING job_id;
+
+-- name: reportable_runs
+-- The newest run with the key that calls the application's launcher.
+SELECT run.id, run.status, run.reason, run.attempt, lease.worker_id, lease.token, launch.executor_run_id,
+       launch.started_at IS NOT NULL
+FROM foliot.runs run
+LEFT JOIN foliot.leases lease ON lease.run_id = run.id
+LEFT JOIN foliot.launches launch ON launch.run_id = run.id
+WHERE run.tick_key = $1 AND run.job_id = 'foliot.launch' AND run.project = $2
+ORDER BY run.id DESC LIMIT 1;

@@ -270,6 +270,9 @@ WHERE root_id = $7 AND project = $1 AND ($2::text IS NULL OR id < $2)
                      FROM foliot.trees WHERE trees.run_id = run.id AND ended_at IS NULL), 'scheduled') END)
 ORDER BY root_id DESC, id DESC LIMIT $3;
 
+-- name: launches
+SELECT executor_run_id, started_at FROM foliot.launches WHERE run_id = $1;
+
 -- name: attempts
 SELECT run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error
 FROM foliot.attempts WHERE run_id = $1

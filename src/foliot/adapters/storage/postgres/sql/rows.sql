@@ -258,7 +258,26 @@ SELECT run.id AS run_id, run.token, run.status, run.reason FROM foliot.runs run
 WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.token = ANY ((SELECT $2::bigint[])::bigint[])
 UNION ALL
 SELECT attempt.run_id, attempt.token, attempt.status, attempt.reason FROM foliot.attempts attempt
-WHERE attempt.run_id = ANY ((SELECT $1::text[])::text[]) AND attempt.token = ANY ((SELECT $2::bigint[])::bigint[]);
+WHERE attempt.run_id = ANY ((SELECT $1::text[])::text[]) AND attempt.token = ANY ((SELECT $2::bigint[])::bigint[])
+UNION ALL
+SELECT run_id, token, 'running', NULL FROM foliot.leases
+WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND token = ANY ((SELECT $2::bigint[])::bigint[])
+  AND worker_id = '@executor';
+
+-- name: hand_over_leases
+-- The leases of these attempts have just been ended.
+INSERT INTO foliot.leases (token, run_id, worker_id, attempt, started_at, cancel_at, is_bare, report_by)
+SELECT token, run_id, '@executor', attempt, started_at, cancel_at, is_bare = 1, report_by
+FROM unnest($1::bigint[], $2::text[], $3::int[], $4::bigint[], $5::bigint[], $6::int[], $7::bigint[])
+     AS given (token, run_id, attempt, started_at, cancel_at, is_bare, report_by);
+
+-- name: save_launches
+-- A start is reported once; an id replaces an earlier one.
+INSERT INTO foliot.launches (run_id, executor_run_id, started_at)
+SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
+ON CONFLICT (run_id) DO UPDATE SET
+    executor_run_id = coalesce(excluded.executor_run_id, launches.executor_run_id),
+    started_at = coalesce(launches.started_at, excluded.started_at);
 
 -- name: end_runs
 WITH saved AS (

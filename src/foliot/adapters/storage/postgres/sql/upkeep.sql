@@ -157,6 +157,9 @@ DELETE FROM foliot.endings WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 -- name: delete_runs_decisions
 DELETE FROM foliot.decisions WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
+-- name: delete_runs_launches
+DELETE FROM foliot.launches WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
 -- name: delete_runs_keys
 -- A key with a window is kept until the window ends, even if its run is removed before.
 DELETE FROM foliot.dedupe WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND scope <> 'window' RETURNING run_id;
@@ -263,9 +266,13 @@ SELECT id, process FROM foliot.workers WHERE process <> '' AND expires_at > 0;
 UPDATE foliot.workers SET expires_at = 0 WHERE id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: expired_leases
--- A lease without a stored worker counts as expired.
-SELECT run_id, worker_id, token, attempt FROM foliot.leases lease
-WHERE NOT EXISTS (SELECT 1 FROM foliot.workers WHERE workers.id = lease.worker_id AND workers.expires_at > $1)
+-- A lease without a stored worker counts as expired. The executor does not expire, but its leases end by cancellation
+-- and timeout.
+SELECT run_id, worker_id, token, attempt, cancel_at IS NOT NULL FROM foliot.leases lease
+WHERE CASE
+    WHEN worker_id = '@executor' THEN cancel_at IS NOT NULL OR report_by <= $1
+    ELSE NOT EXISTS (SELECT 1 FROM foliot.workers WHERE workers.id = lease.worker_id AND workers.expires_at > $1)
+END
 ORDER BY lease.token LIMIT $2;
 
 -- name: remove_expired_workers

@@ -15,6 +15,7 @@ from foliot.adapters.storage.shared.finish_plan import (
     needs_run,
     plan_finishes,
     plan_giving_back,
+    report_by,
     unstorable_outcome,
 )
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
@@ -107,6 +108,8 @@ def _save(tx: Transaction, plan: FinishPlan, now: Instant) -> None:
     # A run that is given back keeps its rank in the queue and its limits.
     put_ready(tx, [(one.run.queue, rank(one.run.due_at, one.run.priority), one.run_id) for one in plan.given_back])
     admit_keys(tx, keys)
+    tx.run_many(SQL["hand_over_leases"], [(report_by(lease, how), lease.token) for lease, how in plan.handed_over])
+    tx.run_many(SQL["save_launches"], [(lease.run_id, how.executor_run_id, None) for lease, how in plan.handed_over])
     tx.note(now, EventKind.RUNS_ENDED, event_items.ended(plan))
     follow_finished(tx, [lease for lease, _ in plan.ended])
 

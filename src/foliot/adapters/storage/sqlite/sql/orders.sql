@@ -29,3 +29,10 @@ INSERT INTO runs (
 )
 SELECT ?1, project, job_id, queue, priority, ?2, 'success', 'marked', ?3, ?3, ?3, 0, 0, payload, overrides
 FROM runs WHERE id = ?4
+
+-- name: reportable_runs
+-- The newest run with the key that calls the application's launcher.
+SELECT r.id, r.status, r.reason, r.attempt, l.worker_id, l.token, x.executor_run_id, x.started_at IS NOT NULL
+FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN launches x ON x.run_id = r.id
+WHERE r.tick_key = ? AND r.job_id = 'foliot.launch' AND r.project = ?
+ORDER BY r.id DESC LIMIT 1

@@ -179,6 +179,9 @@ id IN (SELECT run_id FROM ready UNION SELECT run_id FROM holds WHERE is_admitted
 -- name: newest_first
 ORDER BY id DESC LIMIT :limit
 
+-- name: launches
+SELECT executor_run_id, started_at FROM launches WHERE run_id = ?
+
 -- name: attempts
 SELECT run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error
 FROM attempts WHERE run_id = ?1

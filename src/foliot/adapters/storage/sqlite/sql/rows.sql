@@ -166,7 +166,20 @@ DELETE FROM leases WHERE token IN (SELECT value FROM json_each(?))
 SELECT status, reason FROM runs WHERE id = ?1 AND token = ?2
 UNION ALL
 SELECT status, reason FROM attempts WHERE run_id = ?1 AND token = ?2
+UNION ALL
+SELECT 'running', NULL FROM leases WHERE run_id = ?1 AND token = ?2 AND worker_id = '@executor'
 LIMIT 1
+
+-- name: hand_over_leases
+UPDATE leases SET worker_id = '@executor', report_by = ?, progress = NULL, progress_text = NULL, progress_at = NULL
+WHERE token = ?
+
+-- name: save_launches
+-- A start is reported once; an id replaces an earlier one.
+INSERT INTO launches (run_id, executor_run_id, started_at) VALUES (?, ?, ?)
+ON CONFLICT (run_id) DO UPDATE SET
+    executor_run_id = coalesce(excluded.executor_run_id, executor_run_id),
+    started_at = coalesce(started_at, excluded.started_at)
 
 -- name: end_runs
 UPDATE runs

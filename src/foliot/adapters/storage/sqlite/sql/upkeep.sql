@@ -110,6 +110,9 @@ DELETE FROM endings WHERE run_id IN (SELECT value FROM json_each(?))
 -- name: delete_runs_decisions
 DELETE FROM decisions WHERE run_id IN (SELECT value FROM json_each(?))
 
+-- name: delete_runs_launches
+DELETE FROM launches WHERE run_id IN (SELECT value FROM json_each(?))
+
 -- name: delete_runs_keys
 DELETE FROM dedupe WHERE run_id IN (SELECT value FROM json_each(?)) AND scope <> 'window'
 
@@ -211,8 +214,13 @@ SELECT id, process FROM workers WHERE process <> '' AND deadline > 0
 UPDATE workers SET deadline = 0 WHERE id IN (SELECT value FROM json_each(?))
 
 -- name: expired_leases
-SELECT l.run_id, l.worker_id, l.token, l.attempt FROM leases l LEFT JOIN workers w ON w.id = l.worker_id
-WHERE w.id IS NULL OR w.boot_id <> ? OR w.deadline <= ?
+-- The executor does not expire, but its leases end by cancellation and timeout.
+SELECT l.run_id, l.worker_id, l.token, l.attempt, l.cancel_at IS NOT NULL
+FROM leases l LEFT JOIN workers w ON w.id = l.worker_id
+WHERE CASE
+    WHEN l.worker_id = '@executor' THEN l.cancel_at IS NOT NULL OR l.report_by <= ?
+    ELSE w.id IS NULL OR w.boot_id <> ? OR w.deadline <= ?
+END
 ORDER BY l.token LIMIT ?
 
 -- name: remove_expired_workers

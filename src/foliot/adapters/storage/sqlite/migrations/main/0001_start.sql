@@ -169,6 +169,8 @@ CREATE INDEX runs_by_root ON runs (root_id, id) WHERE root_id IS NOT NULL;
 CREATE INDEX runs_by_child ON runs (parent_id, child_key) WHERE parent_id IS NOT NULL;
 CREATE INDEX runs_by_rare_child ON runs (parent_id, child_key)
     WHERE parent_id IS NOT NULL AND status <> 'scheduled' AND status <> 'success';
+-- Only runs that call the application's launcher are looked for by the key of their tick.
+CREATE INDEX runs_launched ON runs (tick_key, id) WHERE job_id = 'foliot.launch';
 
 -- Every open run is in exactly one of: later, ready, gated, leases, open trees, or waits in holds.
 CREATE TABLE later (
@@ -187,6 +189,7 @@ CREATE TABLE ready (
 
 -- is_bare: the run has no parent, no limit and no schedule, so that its end affects no other row.
 -- progress: what the attempt reported last, from 0 to 1, with a text, and when it was saved.
+-- report_by: for a run of the application's executor, worker_id '@executor': when it ends if no report arrives.
 CREATE TABLE leases (
     token INTEGER PRIMARY KEY,
     run_id TEXT NOT NULL UNIQUE,
@@ -197,7 +200,8 @@ CREATE TABLE leases (
     is_bare INTEGER NOT NULL CHECK (is_bare IN (0, 1)),
     progress REAL CHECK (progress BETWEEN 0 AND 1),
     progress_text TEXT,
-    progress_at INTEGER CHECK ((progress_at IS NULL) = (progress IS NULL))
+    progress_at INTEGER CHECK ((progress_at IS NULL) = (progress IS NULL)),
+    report_by INTEGER
 ) STRICT;
 
 -- deadline counts milliseconds since the boot with this boot_id, so that setting the wall clock has no effect.
@@ -421,6 +425,13 @@ CREATE TABLE endings (
 CREATE INDEX endings_by_status ON endings (project, job_id, status, finished_at, run_id);
 CREATE INDEX endings_by_reason ON endings (project, job_id, status, reason, finished_at, run_id);
 CREATE INDEX endings_by_run ON endings (run_id);
+
+-- Runs that the application's executor has or had: its id of the run, and when it reported the start.
+CREATE TABLE launches (
+    run_id TEXT PRIMARY KEY NOT NULL,
+    executor_run_id TEXT,
+    started_at INTEGER
+) WITHOUT ROWID, STRICT;
 
 CREATE TABLE decisions (
     run_id TEXT PRIMARY KEY NOT NULL,
