@@ -39,6 +39,7 @@ WELL = HealthDetails(
     failing=[],
     failing_count=0,
     size=StorageSize(1, 1, None),
+    project_pause=None,
 )
 
 

@@ -136,6 +136,10 @@ class TestFinishing(contracts.FinishContract):
     pass
 
 
+class TestProjectPauses(contracts.ProjectPauseContract):
+    pass
+
+
 class TestUnreadable(contracts.UnreadableContract):
     pass
 

@@ -51,6 +51,10 @@ def spoil(storage: Storage, tmp_path: Path) -> Callable[..., None]:
     return write
 
 
+class TestProjectPauses(suites.ProjectPauseContract):
+    pass
+
+
 class TestUnreadable(suites.UnreadableContract):
     pass
 

@@ -120,6 +120,13 @@ class Pause(NamedTuple):
 
     since: Instant
     until: Instant | None
+    decided_until: Instant | None = None
+    """Moments up to this one may have been decided before the pause began: they may have any outcome."""
+    recorded_until: Instant | None = None
+    """Moments up to this one may have been recorded as paused before the pause was shortened."""
+
+    def includes(self, moment: Instant) -> bool:
+        return self.since < moment <= (self.until or LATEST)
 
 
 class Schedule(Struct, frozen=True, gc=False):

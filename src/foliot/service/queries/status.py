@@ -18,6 +18,7 @@ from foliot.service.queries.documents import moment
 from foliot.service.queries.notice import BaseNotice
 from foliot.service.queries.notice import State as State
 from foliot.service.queries.overview import DepthView
+from foliot.service.queries.pause_view import PauseView, current_pause
 from foliot.service.queries.worker_view import WorkerView, view_worker
 
 LATE: Final = 30 * SECOND
@@ -125,6 +126,8 @@ class StatusPage(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     notices: list[Notice]
     """The most severe first."""
+    paused: PauseView | None
+    """The pause of all schedules, if one is in force."""
     has_scheduler: bool
     workers: list[WorkerView]
     depth: DepthView | None
@@ -147,6 +150,7 @@ class StatusQuery:
             at=to_datetime(now),
             state=notices[0].state if notices else State.WELL,
             notices=notices,
+            paused=current_pause(found.project_pause, now),
             has_scheduler=found.has_scheduler,
             workers=[view_worker(worker) for worker in found.workers],
             depth=DepthView(**found.depth._asdict()),
@@ -176,6 +180,7 @@ def unreachable_page(message: str, hint: str, at: datetime) -> StatusPage:
         at=at,
         state=State.DOWN,
         notices=[StorageUnreachable(message=message, hint=hint)],
+        paused=None,
         has_scheduler=False,
         workers=[],
         depth=None,

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Final
 
+from foliot.adapters.storage.shared.project_pauses import project_pauses_of
 from foliot.adapters.storage.shared.reads import Leader, PageOfRuns, Query, Read
 from foliot.adapters.storage.shared.rows import ledger_row_of, read_rows, revision_of, schedule_of
 from foliot.adapters.storage.shared.run_reads import RunReads
@@ -55,6 +56,7 @@ class ExplainedReads:
         stored = yield Query("revisions", ([uid],))
         revisions, _ = read_rows(revision_of, [one[1:] for one in stored])
         pauses = yield Query("pauses", ([uid],))
+        project_pauses = project_pauses_of((yield Query("project_pauses", (self._project, since - 1)))).pauses
         row = yield from self._row(uid, since, until)
         at = since if row is None else max(since, row.record.scheduled_for)
         waiting = [PlannedTick(*one[1:]) for one in (yield Query("planned_ticks", ([uid],)))]
@@ -65,6 +67,7 @@ class ExplainedReads:
             schedule=living[0] if living else None,
             revisions=revisions,
             pauses=[Pause(*one[1:]) for one in pauses],
+            project_pauses=project_pauses,
             row=row,
             planned=next((tick for tick in waiting if since <= tick.scheduled_for <= until), None),
             before=(yield from self._row(uid, Instant(0), Instant(since - 1))),

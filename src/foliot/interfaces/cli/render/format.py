@@ -132,7 +132,7 @@ def exact_span(seconds: int) -> str:
 def schedule_state(schedule: ScheduleView) -> str:
     if schedule.unreadable:
         return "unreadable"
-    if schedule.paused:
+    if schedule.is_paused:
         return "paused"
     return "on" if schedule.enabled else "disabled"
 
@@ -143,7 +143,7 @@ def job_state(job: JobView, schedules: Sequence[ScheduleView]) -> str:
         return "disabled"
     if job.paused:
         return "paused"
-    return "paused" if schedules and all(schedule.paused for schedule in schedules) else "on"
+    return "paused" if schedules and all(schedule.is_paused for schedule in schedules) else "on"
 
 
 def json_line(value: Any) -> str:

@@ -45,6 +45,7 @@ from foliot.testing.conformance.storage.openings import OpenContract
 from foliot.testing.conformance.storage.overlap import OverlapContract
 from foliot.testing.conformance.storage.overview import LogEndContract, OverviewContract
 from foliot.testing.conformance.storage.progress import ProgressContract
+from foliot.testing.conformance.storage.project_pauses import ProjectPauseContract
 from foliot.testing.conformance.storage.queries import DefinitionQueryContract, RunQueryContract
 from foliot.testing.conformance.storage.references import ReferenceContract
 from foliot.testing.conformance.storage.renames import RenameContract
@@ -99,6 +100,7 @@ __all__ = [
     "OverlapContract",
     "OverviewContract",
     "ProgressContract",
+    "ProjectPauseContract",
     "ReferenceContract",
     "RenameContract",
     "RunContract",

@@ -80,6 +80,32 @@ CREATE TABLE foliot.pauses (
     CHECK ("until" >= since)
 );
 
+-- Pauses of all schedules. version: increases with each change of any pause of the project; decided: the watermarks that
+-- were later than since when the pause began, by uid; recorded: those that were later than until when it was shortened.
+CREATE TABLE foliot.project_pauses (
+    project   text COLLATE "C" NOT NULL,
+    since     bigint NOT NULL,
+    "until"   bigint,
+    version   bigint NOT NULL,
+    paused_by text NOT NULL,
+    note      text NOT NULL,
+    decided   text NOT NULL,
+    recorded  text NOT NULL,
+    PRIMARY KEY (project, since),
+    CHECK ("until" >= since)
+);
+
+CREATE UNIQUE INDEX project_pauses_version ON foliot.project_pauses (project, version);
+CREATE INDEX project_pauses_end ON foliot.project_pauses (project, "until");
+
+-- A transaction that saves decisions about schedules keeps this lock, so that no pause begins before it has committed.
+-- Each statement of a volatile function sees what was committed before it, so the version is read under the lock.
+CREATE FUNCTION foliot.pause_version(project text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('foliot pauses ' || 'foliot.project_pauses'::regclass::oid, 0));
+    RETURN coalesce((SELECT max(p.version) FROM foliot.project_pauses p WHERE p.project = $1), 0);
+END $$;
+
 CREATE TABLE foliot.planned (
     uid           text COLLATE "C" NOT NULL,
     scheduled_for bigint NOT NULL,

@@ -301,6 +301,21 @@ ON CONFLICT (uid, since) DO UPDATE SET "until" = NULL;
 UPDATE foliot.pauses SET "until" = greatest(since, $2)
 WHERE uid = ANY ((SELECT $1::text[])::text[]) AND "until" IS NULL;
 
+-- name: lock_project_pauses
+-- Waits until all decisions about schedules that are being saved have been committed, see pause_version.
+SELECT pg_advisory_xact_lock(hashtextextended('foliot pauses ' || 'foliot.project_pauses'::regclass::oid, 0));
+
+-- name: later_watermarks
+SELECT uid, settled_until FROM foliot.schedules WHERE project = $1 AND settled_until > $2;
+
+-- name: save_project_pause
+-- Replaces a pause that began at the same moment.
+INSERT INTO foliot.project_pauses (project, since, "until", version, paused_by, note, decided, recorded)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (project, since) DO UPDATE SET
+    "until" = excluded."until", version = excluded.version, paused_by = excluded.paused_by, note = excluded.note,
+    decided = excluded.decided, recorded = excluded.recorded;
+
 -- name: delete_schedules
 UPDATE foliot.schedules SET version = version + 1, deleted_at = $2, updated_at = $2, wake_at = NULL
 WHERE uid = ANY ((SELECT $1::text[])::text[]);

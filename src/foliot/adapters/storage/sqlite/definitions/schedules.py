@@ -182,8 +182,12 @@ def _change(tx: Transaction, schedules: Collection[Schedule]) -> None:
 
 def _announce(tx: Transaction, schedules: Iterable[Schedule]) -> None:
     """Ring if one of these wakes the scheduler earlier than all stored schedules."""
-    wakes = [schedule.wake_at for schedule in schedules if schedule.wake_at is not None]
-    if wakes and ((next_wake := tx.value(SQL["next_wake"])) is None or min(wakes) < next_wake):
+    waking = [(schedule.wake_at, schedule.project) for schedule in schedules if schedule.wake_at is not None]
+    if not waking:
+        return
+    wake_at, project = min(waking)
+    next_wake = tx.value(SQL["next_wake"], (project,))
+    if next_wake is None or wake_at < next_wake:
         tx.ring(Topic.SCHEDULES)
 
 

@@ -251,6 +251,16 @@ INSERT INTO pauses (uid, since, until) VALUES (?, ?, NULL) ON CONFLICT (uid, sin
 -- If the clock was set back, a pause must not end before it began.
 UPDATE pauses SET until = max(?, since) WHERE uid = ? AND until IS NULL
 
+-- name: later_watermarks
+SELECT uid, settled_until FROM schedules WHERE project = ? AND settled_until > ?
+
+-- name: save_project_pause
+-- Replaces a pause that began at the same moment.
+INSERT INTO project_pauses (project, since, until, version, paused_by, note, decided, recorded) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+ON CONFLICT (project, since) DO UPDATE SET
+    until = excluded.until, version = excluded.version, paused_by = excluded.paused_by, note = excluded.note,
+    decided = excluded.decided, recorded = excluded.recorded
+
 -- name: delete_schedules
 UPDATE schedules SET deleted_at = ?, updated_at = ?, wake_at = NULL, version = version + 1 WHERE uid = ?
 

@@ -79,6 +79,23 @@ CREATE TABLE pauses (
     PRIMARY KEY (uid, since)
 ) WITHOUT ROWID, STRICT;
 
+-- Pauses of all schedules. version: increases with each change of any pause of the project; decided: the watermarks that
+-- were later than since when the pause began, by uid; recorded: those that were later than until when it was shortened.
+CREATE TABLE project_pauses (
+    project TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    until INTEGER CHECK (until IS NULL OR until >= since),
+    version INTEGER NOT NULL,
+    paused_by TEXT NOT NULL,
+    note TEXT NOT NULL,
+    decided TEXT NOT NULL,
+    recorded TEXT NOT NULL,
+    PRIMARY KEY (project, since)
+) WITHOUT ROWID, STRICT;
+
+CREATE UNIQUE INDEX project_pauses_by_version ON project_pauses (project, version);
+CREATE INDEX project_pauses_by_end ON project_pauses (project, until);
+
 CREATE TABLE planned (
     uid TEXT NOT NULL,
     scheduled_for INTEGER NOT NULL,
