@@ -217,6 +217,8 @@ class TickDetails(NamedTuple):
     """The row that a coalesced tick ran with."""
     in_flight: Sequence[Run]
     """For a tick that was skipped because of an overlap: the runs of the schedule that had not ended then."""
+    stopped_at: Instant | None
+    """When the schedules of its job were paused because of `pause_after_failures`."""
     has_scheduler: bool
 
 
@@ -363,6 +365,8 @@ class HealthDetails(NamedTuple):
     """For each enabled job whose newest result is a failure: its newest failed run, newest first. Steps are left out.
     Only the newest 500 failed runs, and the newest 500 timeouts, are searched."""
     failing_count: int
+    stopped: Sequence[JobId]
+    """Jobs whose schedules were paused because of `pause_after_failures`, newest first."""
     size: StorageSize
     project_pause: ProjectPause | None
     clock_faults: Sequence[ClockFault] = ()

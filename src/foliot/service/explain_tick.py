@@ -61,7 +61,7 @@ def explain_undecided(tick: TickDetails, now: Instant) -> tuple[list[Stage], Cha
         return [binding(stage)], _FINAL
     schedule = tick.schedule
     if schedule is not None and schedule.paused_at is not None:
-        paused = PausedStage(since=to_datetime(schedule.paused_at))
+        paused = PausedStage(since=to_datetime(schedule.paused_at), after_failures=tick.stopped_at is not None)
         return [stage, binding(paused)], Change(kind=ChangeKind.RESUMED)
     pause = next((one for one in tick.project_pauses if one.is_in_force(now)), None)
     if pause is not None and (pause.until is None or tick.at <= pause.until):

@@ -136,6 +136,8 @@ class PausedStage(_Stage, frozen=True, kw_only=True, tag="paused"):
     since: datetime
     all_paused: PauseView | None = None
     """The pause of all schedules; None if the schedule is paused by itself."""
+    after_failures: bool = False
+    """Whether the schedules of the job were paused because of `pause_after_failures`."""
 
 
 class EdgeState(msgspec.Struct, frozen=True, kw_only=True):

@@ -140,6 +140,10 @@ class TestProjectPauses(contracts.ProjectPauseContract):
     pass
 
 
+class TestFailures(contracts.FailureContract):
+    pass
+
+
 class TestUnreadable(contracts.UnreadableContract):
     pass
 

@@ -55,6 +55,10 @@ class TestProjectPauses(suites.ProjectPauseContract):
     pass
 
 
+class TestFailures(suites.FailureContract):
+    pass
+
+
 class TestUnreadable(suites.UnreadableContract):
     pass
 

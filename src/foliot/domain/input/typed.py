@@ -62,6 +62,7 @@ class JobOptions(_GatedOptions, total=False):
     category: str | None
     owner: str | None
     tags: Texts | None
+    pause_after_failures: int | None
     payload: Any
 
 

@@ -81,13 +81,28 @@ class JobsFailing(BaseNotice, frozen=True, kw_only=True, tag="jobs_failing"):
     state: State = State.ATTENTION
 
 
+class JobsStopped(BaseNotice, frozen=True, kw_only=True, tag="jobs_stopped"):
+    """The schedules of these jobs were paused after `pause_after_failures` failed runs in a row."""
+
+    jobs: tuple[str, ...]
+    state: State = State.ATTENTION
+
+
 class DiskLow(BaseNotice, frozen=True, kw_only=True, tag="disk_low"):
     free: int
     state: State = State.ATTENTION
 
 
 Notice = (
-    StorageUnreachable | NoScheduler | NoWorker | QueuesUnserved | SchedulesLate | JobsFailing | DiskLow | ClockNotice
+    StorageUnreachable
+    | NoScheduler
+    | NoWorker
+    | QueuesUnserved
+    | SchedulesLate
+    | JobsStopped
+    | JobsFailing
+    | DiskLow
+    | ClockNotice
 )
 
 # -- the page
@@ -201,6 +216,8 @@ def notices_of(found: HealthDetails) -> Iterator[Notice]:
     if found.late_count:
         since = min((at for at in map(late_since, found.late) if at is not None), default=None)
         yield SchedulesLate(count=found.late_count, since=moment(since), schedules=_ids(found.late))
+    if found.stopped:
+        yield JobsStopped(jobs=tuple(found.stopped))
     if found.failing_count:
         yield JobsFailing(count=found.failing_count, jobs=tuple(run.job_id for run in found.failing))
     if found.size.free is not None and found.size.free < LEAST_FREE:

@@ -97,6 +97,7 @@ HOT: dict[str, Any] = {
     "end_cancelled": lambda n: (ids(n), "1"),
     "get_runs": lambda n: (ids(n),),
     "due_schedules": lambda n: ("1000", str(n), "'default'"),
+    "failed_jobs": lambda n: (ids(n),),
     "project_pauses": lambda n: ("'default'", "1"),
     "commit_punctual": lambda n: (
         *("'default'", "NULL", "60000", "'tick:'", ids(n), ids(n), ids(n), *["'{}'"] * 11),

@@ -9,7 +9,7 @@ from foliot.adapters.storage.shared.reads import Leader, LongLeases, PageOfRuns,
 from foliot.adapters.storage.shared.rows import job_of, read_rows
 from foliot.adapters.storage.shared.run_reads import RunReads
 from foliot.domain.clock import TOLERANCE, ClockFault, ClockFaultKind
-from foliot.domain.ids import RunId
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.project_pause import ProjectPause
@@ -48,6 +48,7 @@ class HealthReads:
             late_count=late_count,
             failing=[runs[run_id] for run_id in shown if run_id in runs],
             failing_count=len(failing),
+            stopped=[JobId(row[0]) for row in (yield Query("stopped_jobs", (self._project, limits.rows)))],
             size=StorageSize(*size),
             project_pause=pause,
             clock_faults=[ClockFault(node, ClockFaultKind(kind), *rest) for node, kind, *rest in clocks],

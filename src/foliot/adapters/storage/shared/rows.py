@@ -61,6 +61,7 @@ class JobRow(Struct, array_like=True, frozen=True, gc=False):
     updated_at: Moment
     leads: str = ""
     paused_at: Moment | None = None
+    stopped_at: Moment | None = None
 
 
 def job_of(project: str, row: Row) -> Job:
@@ -74,7 +75,8 @@ def job_of(project: str, row: Row) -> Job:
         created_at=Instant(known.created_at),
         updated_at=Instant(known.updated_at),
         leads=known.leads,
-        paused_at=None if known.paused_at is None else Instant(known.paused_at),
+        paused_at=instant_of(known.paused_at),
+        stopped_at=instant_of(known.stopped_at),
     )
 
 

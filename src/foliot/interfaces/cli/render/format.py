@@ -137,6 +137,13 @@ def schedule_state(schedule: ScheduleView) -> str:
     return "on" if schedule.enabled else "disabled"
 
 
+def stopped_text(job: JobView) -> str | None:
+    """Return why the schedules of a job are paused, if failures are the reason."""
+    if job.stopped_at is None:
+        return None
+    return f"schedules paused at {moment(job.stopped_at)} after failed runs in a row; resume: foliot resume {job.id}"
+
+
 def job_state(job: JobView, schedules: Sequence[ScheduleView]) -> str:
     """Return the state of a job. It is also paused if it has schedules and all of them are paused."""
     if not job.enabled:

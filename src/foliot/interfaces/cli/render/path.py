@@ -79,7 +79,8 @@ def stage_text(stage: Stage) -> str:
         case answer.PausedStage(all_paused=PauseView() as pause):
             return pause_text(pause)
         case answer.PausedStage():
-            return f"the schedule has been paused since {moment(stage.since)}"
+            why = ", after failed runs in a row (pause_after_failures)" if stage.after_failures else ""
+            return f"the schedule has been paused since {moment(stage.since)}{why}"
         case answer.TriggerStage():
             of = f", repeats {stage.rerun_of}" if stage.rerun_of else ""
             user = f" for {stage.user_id}" if stage.user_id else ""

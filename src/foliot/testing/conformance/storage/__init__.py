@@ -27,6 +27,7 @@ from foliot.testing.conformance.storage.exchange import ExchangeContract
 from foliot.testing.conformance.storage.execution_retention import ExecutionRetentionContract
 from foliot.testing.conformance.storage.executions import ExecutionQueryContract
 from foliot.testing.conformance.storage.explained import ExplainedContract
+from foliot.testing.conformance.storage.failures import FailureContract
 from foliot.testing.conformance.storage.finish import FinishContract
 from foliot.testing.conformance.storage.firings import FiringContract
 from foliot.testing.conformance.storage.gates import GateContract
@@ -79,6 +80,7 @@ __all__ = [
     "ExecutionQueryContract",
     "ExecutionRetentionContract",
     "ExplainedContract",
+    "FailureContract",
     "FinishContract",
     "FiringContract",
     "GateContract",

@@ -97,7 +97,8 @@ async def put_jobs(
     if changed:
         now = await transaction.now(at)
         documents = [encode(jobs[job_id]) for job_id in changed]
-        await transaction.run("put_jobs", project, now, changed, documents)
+        limits = [jobs[job_id].pause_after_failures for job_id in changed]
+        await transaction.run("put_jobs", project, now, changed, documents, limits)
     rows = await transaction.rows("get_jobs", project, list(jobs))
     put = {job.id: job for job in (job_of(project, row) for row in rows)}
     transaction.note(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))

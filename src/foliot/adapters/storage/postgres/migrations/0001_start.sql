@@ -15,7 +15,8 @@ INSERT INTO foliot.meta (key, value) VALUES ('min_code', '1'), ('event_base', '0
 CREATE FUNCTION foliot.now_ms() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
     AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
 
--- leads: the workflow that the schedules of the job start in its place, see dependencies.
+-- leads: the workflow that the schedules of the job start in its place, see dependencies. pause_after: after so many
+-- failures in a row, counted from failures_from, its schedules are paused; stopped_at: when that was done.
 CREATE TABLE foliot.jobs (
     project    text COLLATE "C" NOT NULL,
     id         text COLLATE "C" NOT NULL,
@@ -25,8 +26,13 @@ CREATE TABLE foliot.jobs (
     updated_at bigint NOT NULL,
     leads      text COLLATE "C" NOT NULL DEFAULT '',
     paused_at  bigint,
+    pause_after   integer CHECK (pause_after >= 1),
+    failures_from bigint,
+    stopped_at    bigint,
     PRIMARY KEY (project, id)
 );
+
+CREATE INDEX jobs_stopped ON foliot.jobs (project, stopped_at) WHERE stopped_at IS NOT NULL;
 
 -- Schedules and their ledger -----------------------------------------------------------------------------------------
 

@@ -18,7 +18,8 @@ CREATE TABLE counters (
 
 INSERT INTO counters (name, value) VALUES ('token', 0);
 
--- leads: the workflow that the schedules of the job start in its place, see dependencies.
+-- leads: the workflow that the schedules of the job start in its place, see dependencies. pause_after: after so many
+-- failures in a row, counted from failures_from, its schedules are paused; stopped_at: when that was done.
 CREATE TABLE jobs (
     project TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -28,8 +29,13 @@ CREATE TABLE jobs (
     updated_at INTEGER NOT NULL,
     leads TEXT NOT NULL DEFAULT '',
     paused_at INTEGER,
+    pause_after INTEGER CHECK (pause_after IS NULL OR pause_after >= 1),
+    failures_from INTEGER,
+    stopped_at INTEGER,
     PRIMARY KEY (project, id)
 ) STRICT;
+
+CREATE INDEX jobs_stopped ON jobs (project, stopped_at) WHERE stopped_at IS NOT NULL;
 
 CREATE TABLE schedules (
     uid TEXT NOT NULL UNIQUE,
