@@ -19,7 +19,7 @@ async def fail(scene: Scene, times: int) -> None:
 
 
 async def test_a_job_that_fails_too_often_is_shown_and_resumed(services: Services, scene: Scene) -> None:
-    await services.jobs.put({JobId(REPORT): a_job_spec(pause_after_failures=2)})
+    await services.jobs.put({JobId(REPORT): a_job_spec(spec={"command": "true"}, pause_after_failures=2)})
     await scene.schedule(every(60))
     await fail(scene, 2)
     stopped_at = scene.now
@@ -44,6 +44,6 @@ async def test_a_job_that_fails_too_often_is_shown_and_resumed(services: Service
 @pytest.mark.parametrize("number", [0, -1, 1_001])
 async def test_a_number_of_failures_out_of_range_is_refused(services: Services, number: int) -> None:
     with pytest.raises(InvalidInput) as refused:
-        await services.jobs.put({JobId(REPORT): a_job_spec(pause_after_failures=number)})
+        await services.jobs.put({JobId(REPORT): a_job_spec(spec={"command": "true"}, pause_after_failures=number)})
 
     assert refused.value.field == "pause_after_failures"

@@ -144,6 +144,10 @@ class TestFailures(contracts.FailureContract):
     pass
 
 
+class TestSkips(contracts.SkipContract):
+    pass
+
+
 class TestUnreadable(contracts.UnreadableContract):
     pass
 

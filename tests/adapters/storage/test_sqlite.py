@@ -59,6 +59,10 @@ class TestFailures(suites.FailureContract):
     pass
 
 
+class TestSkips(suites.SkipContract):
+    pass
+
+
 class TestUnreadable(suites.UnreadableContract):
     pass
 

@@ -136,6 +136,7 @@ class ScheduleOptions(RunOptions, total=False):
     overlap: Literal["allow", "skip", "queue", "cancel_running"] | None
     catchup: Literal["none", "once", "all", "spread", "fire_immediately", "skip"] | None
     catchup_max_age: Span | None
+    skip_if_successful: bool | None
     dst: Dst | None
     dom_dow: DomDow | None
     payload: Any

@@ -84,6 +84,8 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     overlap: Overlap = Overlap.SKIP
     catchup: Catchup = Catchup.NONE
     catchup_max_age: Millis | None = None
+    skip_if_successful: bool = False
+    """Skip a tick if another run of its job has succeeded since the planned moment before it."""
     dst: Dst = "vixie"
     dom_dow: DomDow = "or"
     payload: Any = None

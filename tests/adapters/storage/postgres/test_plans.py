@@ -98,6 +98,7 @@ HOT: dict[str, Any] = {
     "get_runs": lambda n: (ids(n),),
     "due_schedules": lambda n: ("1000", str(n), "'default'"),
     "failed_jobs": lambda n: (ids(n),),
+    "last_successes": lambda n: ("'default'", ids(n), same("report", n)),
     "project_pauses": lambda n: ("'default'", "1"),
     "commit_punctual": lambda n: (
         *("'default'", "NULL", "60000", "'tick:'", ids(n), ids(n), ids(n), *["'{}'"] * 11),

@@ -40,6 +40,7 @@ from foliot.adapters.storage.shared.ledger import (
     read_due,
     read_schedule_parts,
     read_specs,
+    skipping,
 )
 from foliot.adapters.storage.shared.project_pauses import project_pauses_of
 from foliot.adapters.storage.shared.rows import Row, job_of, pause_of, planned_of, read_rows, revision_of
@@ -86,6 +87,9 @@ class PostgresLedger:
         rows, unreadable = read_due(found)
         specs = read_specs(rows, unreadable)
         parts = await _schedule_parts(self._database, self._project, rows, unreadable)
+        if asking := skipping(rows, specs):
+            found_at = await self._database.rows("last_successes", self._project, *columns(asking))
+            parts = parts._replace(succeeded_at={uid: at for uid, at in found_at if at is not None})
         holds = await self._database.rows("count_in_flight", [overlap_key(row.uid) for row in rows])
         in_flight = {key.removeprefix(OVERLAP_PREFIX): runs for key, runs in holds}
         unreadable_uids = {one.uid for one in unreadable}
@@ -149,7 +153,7 @@ async def _schedule_parts(
     pauses = read_schedule_parts(pause_of, pause_rows, names, unreadable)
     revisions = await _earlier_revisions(database, rows, planned, unreadable)
     project_pauses = project_pauses_of(await database.rows("project_pauses", project, min(since, default=LATEST)))
-    return ScheduleParts(revisions, pauses, planned, project_pauses)
+    return ScheduleParts(revisions, pauses, planned, project_pauses, {})
 
 
 async def _earlier_revisions(

@@ -44,6 +44,7 @@ class ScheduleParts(NamedTuple):
     pauses: Mapping[ScheduleUid, Sequence[Pause]]
     planned: Mapping[ScheduleUid, Sequence[PlannedTick]]
     project_pauses: ProjectPauses
+    succeeded_at: Mapping[ScheduleUid, Instant]
 
 
 def first_undecided(row: DueRow, planned: Mapping[ScheduleUid, Sequence[PlannedTick]]) -> Instant:
@@ -113,7 +114,7 @@ def _unreadable(uid: str, schedule_id: str, error: RowUnreadable) -> Unreadable:
 
 def due_schedule(row: DueRow, specs: Mapping[str, ScheduleSpec], parts: ScheduleParts, in_flight: int) -> DueSchedule:
     uid = row.uid
-    revisions, pauses, planned, (project_pauses, _) = parts
+    revisions, pauses, planned, (project_pauses, _), succeeded_at = parts
     return DueSchedule(
         uid,
         row.id,
@@ -126,7 +127,14 @@ def due_schedule(row: DueRow, specs: Mapping[str, ScheduleSpec], parts: Schedule
         _all_pauses(row, parts) if project_pauses else tuple(pauses[uid]) if uid in pauses else (),
         tuple(planned[uid]) if uid in planned else (),
         instant_of(row.behind_since),
+        succeeded_at.get(uid),
     )
+
+
+def skipping(rows: Sequence[DueRow], specs: Mapping[str, ScheduleSpec]) -> list[tuple[ScheduleUid, JobId]]:
+    """Return the schedules with `skip_if_successful`, and their jobs."""
+    known = [(row.uid, specs[row.spec]) for row in rows if row.spec in specs]
+    return [(uid, spec.target) for uid, spec in known if spec.skip_if_successful]
 
 
 def _all_pauses(row: DueRow, parts: ScheduleParts) -> tuple[Pause, ...]:

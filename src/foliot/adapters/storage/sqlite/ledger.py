@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from foliot.adapters.storage.shared import event_items
-from foliot.adapters.storage.shared.documents import decode_schedule_spec, encode_names
+from foliot.adapters.storage.shared.documents import decode_schedule_spec, encode, encode_names
 from foliot.adapters.storage.shared.ledger import (
     DueRow,
     ScheduleParts,
@@ -16,6 +16,7 @@ from foliot.adapters.storage.shared.ledger import (
     read_due,
     read_schedule_parts,
     read_specs,
+    skipping,
 )
 from foliot.adapters.storage.shared.project_pauses import project_pauses_of
 from foliot.adapters.storage.shared.row_types import instant_of
@@ -90,6 +91,9 @@ def _batch(session: Session, project: str, found: Sequence[Row], now: Instant) -
     extra_columns = {row[0]: row[_OWN:] for row in found}
     specs = read_specs(rows, unreadable)
     parts = _schedule_parts(session, project, rows, extra_columns, unreadable)
+    if asking := skipping(rows, specs):
+        found_at = session.rows(SQL["last_successes"], (project, encode(asking)))
+        parts = parts._replace(succeeded_at={uid: at for uid, at in found_at if at is not None})
     unreadable_uids = {one.uid for one in unreadable}
     schedules = [
         due_schedule(row, specs, parts, extra_columns[row.uid][_IN_FLIGHT])
@@ -120,7 +124,7 @@ def _schedule_parts(
     revisions = read_schedule_parts(revision_of, _of_schedules(session, "revisions", edited), edited, unreadable)
     undecided = min((first_undecided(row, planned) for row in rows), default=LATEST)
     project_pauses = project_pauses_of(session.rows(SQL["project_pauses"], (project, undecided)))
-    return ScheduleParts(revisions, pauses, planned, project_pauses)
+    return ScheduleParts(revisions, pauses, planned, project_pauses, {})
 
 
 def _of_schedules(session: Session, query: str, uids: Collection[ScheduleUid]) -> Mapping[ScheduleUid, list[Row]]:

@@ -26,6 +26,7 @@ TICK_REASONS: Final[Mapping[str, str]] = {
     TickReason.OVERLAP: "an earlier run of the schedule was not over",
     TickReason.PAUSED: "the schedule was paused",
     TickReason.DISABLED: "the job was disabled",
+    TickReason.SUCCESSFUL: "the job had succeeded since the planned time before (skip_if_successful)",
     TickReason.DOWN: "no scheduler was running in time, and the schedule does not catch up",
     TickReason.TOO_OLD: "it was older than catchup_max_age when a scheduler was running again",
     TickReason.LAUNCH_FAILED: "its job or workflow did not exist",

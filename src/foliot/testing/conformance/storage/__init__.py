@@ -54,6 +54,7 @@ from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
 from foliot.testing.conformance.storage.settlements import SettlementContract
 from foliot.testing.conformance.storage.signals import SignalContract
+from foliot.testing.conformance.storage.skips import SkipContract
 from foliot.testing.conformance.storage.tick_pages import RunListContract, TickPageContract
 from foliot.testing.conformance.storage.trees import TreeContract
 from foliot.testing.conformance.storage.unreadable import UnreadableContract
@@ -111,6 +112,7 @@ __all__ = [
     "ScheduleContract",
     "SettlementContract",
     "SignalContract",
+    "SkipContract",
     "TickPageContract",
     "TreeContract",
     "UnreadableContract",

@@ -13,6 +13,7 @@ from foliot.adapters.storage.postgres.rows.schedules import (
     read_schedules,
     save_schedules,
 )
+from foliot.adapters.storage.postgres.rows.watch import watch_jobs
 from foliot.adapters.storage.shared.documents import as_stored_schedule, encode
 from foliot.adapters.storage.shared.event_items import about_schedules
 from foliot.adapters.storage.shared.new_schedules import initial_states
@@ -23,7 +24,7 @@ from foliot.adapters.storage.shared.rows import (
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, Millis
 from foliot.domain.schedule import edit
 from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleType
 from foliot.ports.definitions import NewSchedule
@@ -115,6 +116,8 @@ async def put_schedules(
     begun = [one.uid for one in changed.values() if one.revision.spec.type is ScheduleType.REBOOT]
     if boots := [(uid, transaction.clock.boot_id, None) for uid in begun if uid not in rebooting]:
         await transaction.run("add_boots", *columns(boots))
+    skipping = [one.revision.spec for one in changed.values() if one.revision.spec.skip_if_successful]
+    await watch_jobs(transaction, project, {spec.target: Millis(0) for spec in skipping})
     transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
     if changed:
         transaction.topics.add(Topic.SCHEDULES)

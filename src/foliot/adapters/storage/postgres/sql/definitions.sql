@@ -42,20 +42,28 @@ WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND pause_after IS
 
 -- name: failed_jobs
 -- Of the jobs of these runs, those that have failed as often in a row as their definition allows, at most 1000 times.
-SELECT DISTINCT job.project, job.id FROM foliot.runs run
-JOIN foliot.jobs job ON job.project = run.project AND job.id = run.job_id
-WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.status IN ('failed', 'timeout')
-  AND job.pause_after <= (
+SELECT failing.project, failing.id FROM (
+    SELECT DISTINCT job.project, job.id, job.pause_after, greatest(
+        job.failures_from, 0,
+        (SELECT past.finished_at FROM foliot.endings past
+         WHERE past.project = job.project AND past.job_id = job.id AND past.status = 'success'
+         ORDER BY past.finished_at DESC LIMIT 1),
+        (SELECT past.finished_at FROM foliot.endings past
+         WHERE past.project = job.project AND past.job_id = job.id AND past.status = 'partial'
+         ORDER BY past.finished_at DESC LIMIT 1)) AS since
+    FROM foliot.runs run JOIN foliot.jobs job ON job.project = run.project AND job.id = run.job_id
+    WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.status IN ('failed', 'timeout')
+      AND job.pause_after IS NOT NULL
+) AS failing
+WHERE failing.pause_after <= (
     SELECT count(*) FROM (
-        SELECT 1 FROM foliot.endings one
-        WHERE one.project = job.project AND one.job_id = job.id AND one.status IN ('failed', 'timeout')
-          AND one.finished_at > greatest(
-            job.failures_from, 0,
-            (SELECT max(finished_at) FROM foliot.endings past
-             WHERE past.project = job.project AND past.job_id = job.id AND past.status = 'success'),
-            (SELECT max(finished_at) FROM foliot.endings past
-             WHERE past.project = job.project AND past.job_id = job.id AND past.status = 'partial'))
-        LIMIT 1000) AS counted);
+        (SELECT one.run_id FROM foliot.endings one
+         WHERE one.project = failing.project AND one.job_id = failing.id AND one.status = 'failed'
+           AND one.finished_at > failing.since ORDER BY one.finished_at DESC LIMIT 1000)
+        UNION ALL
+        (SELECT one.run_id FROM foliot.endings one
+         WHERE one.project = failing.project AND one.job_id = failing.id AND one.status = 'timeout'
+           AND one.finished_at > failing.since ORDER BY one.finished_at DESC LIMIT 1000)) AS counted);
 
 -- name: running_schedules
 SELECT id FROM foliot.schedules

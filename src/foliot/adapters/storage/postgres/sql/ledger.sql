@@ -30,6 +30,16 @@ WHERE project = $1 AND ("until" IS NULL OR "until" > $2
     OR version = (SELECT max(p.version) FROM foliot.project_pauses p WHERE p.project = $1))
 ORDER BY since;
 
+-- name: last_successes
+-- When another run of the job of each schedule succeeded last.
+SELECT asked.uid, (
+    SELECT max(recent.finished_at) FROM (
+        SELECT e.finished_at, e.run_id FROM foliot.endings e
+        WHERE e.project = $1 AND e.job_id = asked.job_id AND e.status = 'success'
+        ORDER BY e.finished_at DESC LIMIT 100) AS recent
+    JOIN foliot.runs run ON run.id = recent.run_id WHERE run.schedule_uid IS DISTINCT FROM asked.uid)
+FROM unnest((SELECT $2::text[]), (SELECT $3::text[])) AS asked (uid, job_id);
+
 -- name: pause_version
 SELECT foliot.pause_version($1);
 

@@ -20,10 +20,11 @@ from foliot.adapters.storage.sqlite.rows.schedules import (
     pause_stored,
     read_schedules,
 )
+from foliot.adapters.storage.sqlite.rows.watch import watch_jobs
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, Millis
 from foliot.domain.schedule import edit
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, ScheduleType
 from foliot.ports.definitions import NewSchedule
@@ -97,6 +98,8 @@ def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule
     # The boot of this host is over: the first tick is for the next one.
     begun = [one.uid for one in (created | edited).values() if one.revision.spec.type is ScheduleType.REBOOT]
     tx.run_many(SQL["add_boots"], [(uid, tx.clock.boot_id, None) for uid in begun if uid not in rebooting])
+    skipping = [one.revision.spec for one in (created | edited).values() if one.revision.spec.skip_if_successful]
+    watch_jobs(tx, project, {spec.target: Millis(0) for spec in skipping})
     tx.note(now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
     # A schedule that was created in place of an unreadable paused one is paused as well.
     paused = {

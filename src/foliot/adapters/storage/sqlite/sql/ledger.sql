@@ -31,6 +31,16 @@ WHERE project = ?1 AND (
     until IS NULL OR until > ?2 OR version = (SELECT max(p.version) FROM project_pauses p WHERE p.project = ?1))
 ORDER BY since
 
+-- name: last_successes
+-- When another run of the job of each schedule succeeded last; ?2: uid and job.
+SELECT n.value ->> 0, (
+    SELECT max(e.finished_at) FROM (
+        SELECT s.finished_at, s.run_id FROM endings s
+        WHERE s.project = ?1 AND s.job_id = n.value ->> 1 AND s.status = 'success'
+        ORDER BY s.finished_at DESC LIMIT 100) AS e
+    CROSS JOIN runs r ON r.id = e.run_id WHERE r.schedule_uid IS NOT n.value ->> 0)
+FROM json_each(?2) n
+
 -- name: pause_version
 SELECT coalesce(max(version), 0) FROM project_pauses WHERE project = ?
 
