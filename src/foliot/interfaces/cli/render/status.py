@@ -94,10 +94,8 @@ def notice_hint(notice: answer.Notice) -> str:
             return "Start one with: foliot serve"
         case answer.NoWorker():
             return "Start one with: foliot serve, or foliot worker"
-        case answer.QueuesUnserved(queues=(queue, *_)) if queue == TREES_QUEUE:
-            return "Workflows are not started. Start a coordinator with: foliot serve"
         case answer.QueuesUnserved(queues=queues):
-            return f"Start a worker with: foliot worker --queue {queues[0]}"
+            return _unserved_hint(queues[0])
         case answer.SchedulesLate(schedules=schedules):
             return f"See: foliot show {schedules[0] if schedules else 'SCHEDULE'}, and the log of foliot serve"
         case answer.JobsStopped(jobs=jobs):
@@ -110,6 +108,12 @@ def notice_hint(notice: answer.Notice) -> str:
             return "Free some space, or keep less: see [retention] in the configuration"
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
             return clock_hint(notice)
+
+
+def _unserved_hint(queue: str) -> str:
+    if queue == TREES_QUEUE:
+        return "Workflows are not started. Start a coordinator with: foliot serve"
+    return f"Start a worker with: foliot worker --queue {queue}"
 
 
 def size_text(size: int) -> str:
