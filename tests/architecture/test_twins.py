@@ -52,7 +52,8 @@ QUERIES: Final = (
         "one writer, which reads the same rows without a lock.",
         sqlite="schedules_of_job job_revision capacity versions specs names",
         postgres="lock_jobs workflows_that_name lock_jobs_that_name lock_schedules_of_job lock_watched "
-        "lock_dependencies lock_schedules_by_id lock_schedules lock_jobs_of_gated known_limits lock_limits lock_trees "
+        "lock_dependencies lock_schedules_by_id lock_schedules lock_project_pauses "
+        "lock_jobs_of_gated known_limits lock_limits lock_trees "
         "lock_jobs_of_trees idle_limits lock_lease",
     ),
     alone(

@@ -11,6 +11,7 @@ from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later, 
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.run import NewRun
 from foliot.domain.schedule.firing import Firing, Launch, SchedulerSettings
+from foliot.domain.schedule.project_pause import PauseOrder
 from foliot.domain.schedule.schedule import Catchup, Overlap
 from foliot.domain.schedule.tick import JitterMode, jitter_offset, tick_key
 from foliot.domain.schedule.tick_run import launch_job
@@ -96,6 +97,30 @@ async def test_a_pause_is_one_ledger_row_and_is_never_caught_up(rig: Rig) -> Non
     await rig.fire(MINUTE)
 
     assert await rig.outcomes(schedule.uid) == [("skipped", "paused", 10), ("ran", "on_time", 1)]
+
+
+@pytest.mark.proves("T11", "T3")
+async def test_a_pause_of_all_schedules_ends_by_itself_without_a_burst(rig: Rig) -> None:
+    schedule = await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
+    await rig.storage.definitions.pause_project(PauseOrder(later(rig.clock.now(), 10 * MINUTE)))
+    await rig.fire(5 * MINUTE)
+    assert await rig.runs() == []
+
+    await rig.fire(5 * MINUTE)
+    await rig.fire(MINUTE)
+
+    assert await rig.outcomes(schedule.uid) == [
+        ("skipped", "paused", 9),
+        *[("ran", "on_time", 1)] * 2,
+    ]
+
+
+async def test_a_scheduler_waits_while_all_schedules_are_paused(rig: Rig) -> None:
+    await rig.schedule(every(1))
+    await rig.storage.definitions.pause_project(PauseOrder())
+    rig.clock.advance(MINUTE)
+
+    assert await rig.scheduler.round() == rig.settings.scheduler.tick
 
 
 @pytest.mark.proves("T15", "R4-27")

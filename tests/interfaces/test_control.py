@@ -109,6 +109,50 @@ def test_pause_and_resume_work_on_a_schedule_and_on_all_schedules_of_a_job(call:
     assert {one["state"] for one in call("schedules", "--json").objects} == {"on"}
 
 
+def test_all_schedules_are_paused_with_a_note_and_resumed(call: Call, shop: Path) -> None:
+    [paused] = call("pause", "--all", "--until", "2h", "--note", "new disks", "--json").objects
+    banner = next(line for line in call("top", "--once").out.splitlines() if line.startswith("PAUSED"))
+
+    assert (paused["done"], paused["note"], bool(paused["by"])) == ("paused", "new disks", True)
+    assert banner.endswith(": new disks")
+    assert banner in call("status").out.splitlines()
+    assert call("top", "--json").objects[0]["paused"]["note"] == "new disks"
+    assert call("status", "--json").objects[0]["paused"]["until"] == paused["until"]
+    assert {one["state"] for one in call("schedules", "--json").objects} == {"paused"}
+    assert all(one["next_run_at"] > paused["until"] for one in call("schedules", "--json").objects)
+
+    assert call("resume", "--all").out.startswith("resumed all schedules, paused since ")
+    assert {one["state"] for one in call("schedules", "--json").objects} == {"on"}
+    assert "PAUSED" not in call("top", "--once").out
+
+
+def test_resuming_all_schedules_that_are_not_paused_fails_with_a_hint(call: Call, shop: Path) -> None:
+    code, _, err = call("resume", "--all")
+
+    assert code == 1
+    assert err.startswith("error: the pause of all schedules is not in force\n  To resume a job or schedule")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["pause"], "no job or schedule is given"),
+        (["resume"], "no job or schedule is given"),
+        (["pause", "--all", "report"], "ids and --all are mutually exclusive"),
+        (["pause", "report", "--note", "why"], "--until and --note need --all"),
+        (["pause", "--all", "--until", "2020-01-01T00:00Z"], "until 2020-01-01T00:00:00Z has passed"),
+        (["pause", "--all", "--until", "soon"], "'soon' is not a time"),
+    ],
+)
+def test_a_pause_with_contradictory_arguments_is_refused(
+    call: Call, shop: Path, arguments: list[str], message: str
+) -> None:
+    code, out, err = call(*arguments)
+
+    assert (code != 0, out) == (True, "")
+    assert message in err
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

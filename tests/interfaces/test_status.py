@@ -38,7 +38,9 @@ WELL = HealthDetails(
     late_count=0,
     failing=[],
     failing_count=0,
+    stopped=[],
     size=StorageSize(1, 1, None),
+    project_pause=None,
 )
 
 

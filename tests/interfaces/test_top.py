@@ -32,7 +32,7 @@ def test_top_shows_workers(call: Call) -> None:
         ("test", True),
         ("test coordinator", True),
     ]
-    assert set(frame) == {"at", "depth", "executions", "running", "queued", "upcoming", "workers", "failures"}
+    assert set(frame) == {"at", "paused", "depth", "executions", "running", "queued", "upcoming", "workers", "failures"}
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,7 @@ def test_top_shows_the_state_of_a_worker(is_alive: bool, is_draining: bool, stat
     worker = WorkerState(Worker(WorkerId("w"), "north", ("default",), 2), START, START, is_alive, 1, is_draining)
     page = OverviewPage(
         at=to_datetime(START),
+        paused=None,
         depth=DepthView(queued=0, running=0, scheduled=0),
         executions=[],
         running=[],

@@ -122,7 +122,9 @@ def health(*, workers: Sequence[WorkerState] = (), size: StorageSize | None = No
         late_count=0,
         failing=[],
         failing_count=0,
+        stopped=[],
         size=size or StorageSize(1, 1, None),
+        project_pause=None,
     )
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 import pytest
 
 from foliot.domain.instant import MINUTE, SECOND, Instant, to_datetime
+from foliot.domain.schedule.project_pause import PauseOrder
 from foliot.domain.schedule.schedule import Catchup
 from foliot.domain.schedule.tick import TickOutcome
 from foliot.errors import InvalidInput, NotFound
@@ -15,6 +16,7 @@ from foliot.service.path import (
     LimitStage,
     NotPlanned,
     Path,
+    PausedStage,
     PolicyStage,
     TickStage,
 )
@@ -145,6 +147,27 @@ async def test_a_tick_of_a_paused_schedule_was_paused(services: Services, scene:
     assert isinstance(path.binding, PolicyStage)
     assert (path.binding.paused_since, path.binding.paused_until) == (at(paused_at), at(resumed_at))
     assert path.change.kind is ChangeKind.NEVER
+
+
+async def test_a_tick_in_a_pause_of_all_schedules_names_the_pause(services: Services, scene: Scene) -> None:
+    await scene.schedule(every(60))
+    paused_at = scene.now
+    order = PauseOrder(scene.after(10 * MINUTE), "ada", "new disks")
+    await scene.storage.definitions.pause_project(order, at=scene.now)
+    scene.clock.advance(3 * MINUTE)
+    waiting = await tick_path(services, Instant(paused_at + MINUTE))
+    afterwards = await tick_path(services, Instant(paused_at + 12 * MINUTE))
+    await scene.fire_after(8 * MINUTE)
+
+    path = await tick_path(services, Instant(paused_at + MINUTE))
+
+    assert isinstance(waiting.binding, PausedStage)
+    assert waiting.binding.all_paused is not None
+    assert (waiting.change.kind, waiting.change.at) == (ChangeKind.RESUMED, at(Instant(paused_at + 10 * MINUTE)))
+    assert (names(afterwards), afterwards.change.kind) == (["tick"], ChangeKind.AT_TIME)
+    assert isinstance(path.binding, PolicyStage)
+    assert path.binding.all_paused == waiting.binding.all_paused
+    assert (path.binding.all_paused.by, path.binding.all_paused.note) == ("ada", "new disks")
 
 
 async def test_a_coming_tick_binds_until_its_time(services: Services, scene: Scene) -> None:

@@ -17,7 +17,16 @@ from typing import Final
 from foliot.errors import InvalidInput
 
 VERBS: Final = (
-    *("put_jobs", "delete_jobs", "pause_job", "put_schedules", "pause", "delete_schedules", "commit_firings"),
+    *(
+        "put_jobs",
+        "delete_jobs",
+        "pause_job",
+        "put_schedules",
+        "pause",
+        "pause_project",
+        "delete_schedules",
+        "commit_firings",
+    ),
     *("create", "release_due", "admit", "claim", "finish", "exchange", "cancel", "append"),
     *(
         "rename_jobs",

@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.job import Job, JobSpec
+from foliot.domain.schedule.project_pause import PauseOrder, ProjectPause
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.workflow.conditions import Conditions
 from foliot.domain.workflow.dependencies import Dependencies
@@ -128,6 +129,19 @@ class Definitions(Protocol):
         self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
     ) -> list[Schedule]:
         """Pause or resume schedules. Pausing twice keeps the first time. Return the schedules that exist."""
+        ...
+
+    async def pause_project(self, order: PauseOrder, *, at: Instant | None = None) -> ProjectPause:
+        """Pause all schedules, also those that are created meanwhile, with one record. It begins now.
+
+        No schedule is due while it is in force, and no decision that was made before is saved. If such a pause is in
+        force it keeps its beginning, and gets the end and the note of this order. The schedules themselves are not
+        changed, so that each can still be paused and resumed.
+        """
+        ...
+
+    async def resume_project(self, *, at: Instant | None = None) -> ProjectPause | None:
+        """End the pause of all schedules and return it. None: none is in force."""
         ...
 
     async def delete_schedules(

@@ -26,6 +26,8 @@ class DueBatch(NamedTuple):
     jobs: Mapping[JobId, Job]
     unreadable: Sequence[Unreadable] = ()
     """Due as well; they count towards the limit of the batch."""
+    pause_version: int = 0
+    """The version of the pauses of all schedules (`domain.schedule.project_pause`)."""
 
     @property
     def size(self) -> int:
@@ -36,6 +38,8 @@ class DueBatch(NamedTuple):
 class Ledger(Protocol):
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         """Return up to `limit` schedules whose `wake_at` has passed, earliest first. Takes no lock and changes nothing.
+
+        None is due while all schedules are paused. Their pauses include those of the project.
 
         A schedule that cannot be read, or whose job cannot, does not affect the others.
         """
@@ -51,17 +55,21 @@ class Ledger(Protocol):
         """
         ...
 
-    async def commit_firings(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
+    async def commit_firings(
+        self, firings: Sequence[Firing], *, pause_version: int | None = None, at: Instant | None = None
+    ) -> list[ScheduleUid]:
         """Save ticks, runs and the advanced watermark of each firing in one transaction. Return the saved uids.
 
-        A firing whose schedule has another version by now changes nothing. Runs are created as by `Orders.create`;
-        each holds its schedule's overlap key until it is terminal. With `cancels_running` every earlier run of the
-        schedule that is not terminal is cancelled, started or not. With `boot` the decision about that boot is
-        recorded.
+        A firing whose schedule has another version by now changes nothing. Nothing is saved if the pauses of all
+        schedules have another version than `pause_version` by now; without it they are not compared.
+
+        Runs are created as by `Orders.create`; each holds its schedule's overlap key until it is terminal. With
+        `cancels_running` every earlier run of the schedule that is not terminal is cancelled, started or not. With
+        `boot` the decision about that boot is recorded.
         """
         ...
 
     async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
-        """Return when the next schedule is due, without those in `besides`. One index look-up, at any number of
-        schedules."""
+        """Return when the next schedule is due, without those in `besides`. None: none, or all are paused without an
+        end. One index look-up, at any number of schedules."""
         ...

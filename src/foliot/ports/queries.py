@@ -21,8 +21,10 @@ from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.reference import RunReference
 from foliot.domain.run.report import LaunchRecord
 from foliot.domain.run.run import AttemptRecord, Run, Status
+from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Pause, Revision, Schedule
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickRecord
+from foliot.domain.schedule.timetable import Timetable
 from foliot.domain.tree.run_kind import RunKind
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.output import StepOutput
@@ -114,6 +116,12 @@ class ScheduleLedger(NamedTuple):
     planned: Sequence[PlannedTick]
     boots: Sequence[Instant] = ()
     """The planned moments of its ticks for boots, in order."""
+    project_pauses: Sequence[Pause] = ()
+    """The pauses of all schedules of the project."""
+
+    @property
+    def timetable(self) -> Timetable:
+        return Timetable(self.schedule.id, self.revisions, self.pauses, self.boots, self.project_pauses)
 
 
 class LogSummary(NamedTuple):
@@ -202,6 +210,8 @@ class TickDetails(NamedTuple):
     """None: the schedule has been deleted."""
     revisions: Sequence[Revision]
     pauses: Sequence[Pause]
+    project_pauses: Sequence[ProjectPause]
+    """The pauses of all schedules that include the time, and the one that was changed last."""
     row: LedgerRow | None
     """The row of the ledger that covers the time. None: it was not decided, or it is not a planned time."""
     planned: PlannedTick | None
@@ -212,6 +222,8 @@ class TickDetails(NamedTuple):
     """The row that a coalesced tick ran with."""
     in_flight: Sequence[Run]
     """For a tick that was skipped because of an overlap: the runs of the schedule that had not ended then."""
+    stopped_at: Instant | None
+    """When the schedules of its job were paused because of `pause_after_failures`."""
     has_scheduler: bool
 
 
@@ -231,6 +243,8 @@ class JobDetails(NamedTuple):
     """The newest run of each job that its gate depends on."""
     ticks: TickPage
     """The newest ticks of its schedules."""
+    project_pause: ProjectPause | None
+    """The pause of all schedules that was changed last, in force or not. The same below."""
 
 
 class JobSummary(NamedTuple):
@@ -248,6 +262,7 @@ class ScheduleDetails(NamedTuple):
     """The newest rows of its ledger, newest first."""
     runs: Mapping[RunId, Run]
     """The runs of these ticks."""
+    project_pause: ProjectPause | None
 
 
 class WorkflowDetails(NamedTuple):
@@ -299,6 +314,7 @@ class OverviewDetails(NamedTuple):
     upcoming: Sequence[Schedule]
     """The schedules that are due next, in that order."""
     workers: Sequence[WorkerState]
+    project_pause: ProjectPause | None
 
 
 class HealthLimits(NamedTuple):
@@ -354,7 +370,10 @@ class HealthDetails(NamedTuple):
     """For each enabled job whose newest result is a failure: its newest failed run, newest first. Steps are left out.
     Only the newest 500 failed runs, and the newest 500 timeouts, are searched."""
     failing_count: int
+    stopped: Sequence[JobId]
+    """Jobs whose schedules were paused because of `pause_after_failures`, newest first."""
     size: StorageSize
+    project_pause: ProjectPause | None
     clock_faults: Sequence[ClockFault] = ()
     """Steps and differences of clocks that processes have saved, the newest first."""
 
@@ -438,6 +457,10 @@ class Queries(Protocol):
 
     async def long_runs(self, started_before: Instant, *, limit: int) -> list[Run]:
         """Return runs whose current attempt started before that moment, the oldest first."""
+        ...
+
+    async def project_pause(self) -> ProjectPause | None:
+        """Return the pause of all schedules that was changed last, whether it is in force or has ended."""
         ...
 
     # -- runs by id, and lists that commands and `verify` read in pages

@@ -12,6 +12,7 @@ from foliot.ports.queries import LedgerRow, TickDetails
 from foliot.service.explain_path import binding, late_by
 from foliot.service.path import Change, ChangeKind, NotPlanned, PausedStage, PolicyStage, Stage, TickStage
 from foliot.service.queries.documents import moment
+from foliot.service.queries.pause_view import view_pause
 
 _FINAL: Final = Change(kind=ChangeKind.NEVER)
 
@@ -21,7 +22,8 @@ def decided_stages(tick: TickDetails, row: LedgerRow) -> list[Stage]:
     record = row.record
     revision = _revision(tick, record.revision)
     spec = None if revision is None else revision.spec
-    pause = next((one for one in tick.pauses if one.since < tick.at <= (one.until or tick.at)), None)
+    pause = next((one for one in tick.pauses if one.includes(tick.at)), None)
+    of_all = next((one for one in tick.project_pauses if one.includes(tick.at)), None)
     into_run = None if tick.into is None else tick.into.record.run_id
     return [
         _tick_stage(tick, row),
@@ -37,6 +39,7 @@ def decided_stages(tick: TickDetails, row: LedgerRow) -> list[Stage]:
             into_run=into_run,
             paused_since=moment(pause.since) if pause and record.reason is TickReason.PAUSED else None,
             paused_until=moment(pause.until) if pause and record.reason is TickReason.PAUSED else None,
+            all_paused=view_pause(of_all) if of_all and record.reason is TickReason.PAUSED else None,
         ),
     ]
 
@@ -58,8 +61,12 @@ def explain_undecided(tick: TickDetails, now: Instant) -> tuple[list[Stage], Cha
         return [binding(stage)], _FINAL
     schedule = tick.schedule
     if schedule is not None and schedule.paused_at is not None:
-        paused = PausedStage(since=to_datetime(schedule.paused_at))
+        paused = PausedStage(since=to_datetime(schedule.paused_at), after_failures=tick.stopped_at is not None)
         return [stage, binding(paused)], Change(kind=ChangeKind.RESUMED)
+    pause = next((one for one in tick.project_pauses if one.is_in_force(now)), None)
+    if pause is not None and (pause.until is None or tick.at <= pause.until):
+        all_paused = PausedStage(since=to_datetime(pause.since), all_paused=view_pause(pause))
+        return [stage, binding(all_paused)], Change(kind=ChangeKind.RESUMED, at=moment(pause.ends_at))
     if tick.at > now:
         return [binding(stage)], Change(kind=ChangeKind.AT_TIME, at=to_datetime(tick.at))
     kind = ChangeKind.DECIDED if tick.has_scheduler else ChangeKind.SCHEDULER_STARTS

@@ -17,6 +17,7 @@ from foliot.domain.gate.decision import Decision
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.service.explanation import ExecutionExplanation, StepExplanation
+from foliot.service.queries.pause_view import PauseView
 
 
 class StageState(StrEnum):
@@ -125,12 +126,18 @@ class PolicyStage(_Stage, frozen=True, kw_only=True, tag="policy"):
     into_run: str | None = None
     paused_since: datetime | None = None
     paused_until: datetime | None = None
+    all_paused: PauseView | None = None
+    """The pause of all schedules that includes the time."""
 
 
 class PausedStage(_Stage, frozen=True, kw_only=True, tag="paused"):
     """The schedule is paused, and the tick is not decided: it will be skipped unless the schedule is resumed."""
 
     since: datetime
+    all_paused: PauseView | None = None
+    """The pause of all schedules; None if the schedule is paused by itself."""
+    after_failures: bool = False
+    """Whether the schedules of the job were paused because of `pause_after_failures`."""
 
 
 class EdgeState(msgspec.Struct, frozen=True, kw_only=True):

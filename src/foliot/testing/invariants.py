@@ -17,7 +17,6 @@ from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.domain.schedule.schedule import Overlap, ScheduleSpec
 from foliot.domain.schedule.tick import REASONS, TickOutcome, TickRecord
 from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
-from foliot.domain.schedule.timetable import Timetable
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.ports.queries import RunFilter, ScheduleLedger
 from foliot.ports.storage import Storage
@@ -111,7 +110,7 @@ async def read_histories(storage: Storage) -> AsyncIterator[RunHistory]:
 
 def check_ledger(book: LedgerRows) -> Iterator[str]:
     schedule = book.ledger.schedule
-    timetable = Timetable(schedule.id, book.ledger.revisions, book.ledger.pauses, book.ledger.boots)
+    timetable = book.ledger.timetable
     yield from check_rows(book)
     kept = [tick for tick in book.ticks if tick.until > book.begins_at]
     for finding in audit(

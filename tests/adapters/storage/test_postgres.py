@@ -136,6 +136,18 @@ class TestFinishing(contracts.FinishContract):
     pass
 
 
+class TestProjectPauses(contracts.ProjectPauseContract):
+    pass
+
+
+class TestFailures(contracts.FailureContract):
+    pass
+
+
+class TestSkips(contracts.SkipContract):
+    pass
+
+
 class TestUnreadable(contracts.UnreadableContract):
     pass
 

@@ -51,6 +51,18 @@ def spoil(storage: Storage, tmp_path: Path) -> Callable[..., None]:
     return write
 
 
+class TestProjectPauses(suites.ProjectPauseContract):
+    pass
+
+
+class TestFailures(suites.FailureContract):
+    pass
+
+
+class TestSkips(suites.SkipContract):
+    pass
+
+
 class TestUnreadable(suites.UnreadableContract):
     pass
 

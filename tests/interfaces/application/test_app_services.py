@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,21 @@ def test_a_service_does_not_keep_its_application_alive(tmp_path: Path) -> None:
         assert seen() is None
     finally:
         gc.enable()
+
+
+async def test_all_schedules_can_be_paused_and_resumed(app: Foliot) -> None:
+    async with app:
+        await app.schedules.upsert("hourly", job_id="report", cron="@hourly")
+
+        paused = await app.schedules.pause_all(until=datetime(2100, 1, 1, tzinfo=UTC), note="disks", by="ada")
+        during = await app.schedules.get("hourly")
+        ended = await app.schedules.resume_all()
+
+        assert (paused.until, paused.note, paused.by) == (datetime(2100, 1, 1, tzinfo=UTC), "disks", "ada")
+        assert (during.paused, during.all_paused, during.next_run_at) == (False, True, paused.until)
+        assert ended is not None
+        assert not (await app.schedules.get("hourly")).all_paused
+        assert await app.schedules.resume_all() is None
 
 
 async def test_jobs_and_schedules_can_be_paused_and_resumed(app: Foliot) -> None:

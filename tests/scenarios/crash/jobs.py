@@ -9,6 +9,7 @@ from typing import Final
 
 from foliot import Foliot, Workflow, current_run
 from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.schedule.project_pause import PauseOrder
 from foliot.service.queries.run_view import RunView
 from tests.scenarios.crash.effects import effect, shell_note
 from tests.scenarios.crash.plans import PLANS
@@ -117,6 +118,8 @@ def _add_dangers(app: Foliot, effects: Path) -> None:
         await app.enqueue("quick", dedupe_key=f"{key}-now")
         await app.runs.cancel(await app.enqueue("quick", dedupe_key=f"{key}-later", delay=3600))
         storage = (await app.open()).storage
+        await storage.definitions.pause_project(PauseOrder(note="meddling"))
+        await storage.definitions.resume_project()
         await storage.definitions.pause_schedules([ScheduleId("victim")], paused=True)
         await storage.definitions.delete_schedules([ScheduleId("victim")])
         await storage.definitions.delete_jobs([JobId("victim")])

@@ -99,6 +99,8 @@ def _is_possible(given: AuditInput, tick: TickRecord, spec: ScheduleSpec) -> boo
             return tick.outcome is TickOutcome.RAN or spec.catchup is Catchup.ONCE
         case TickReason.OVERLAP:
             return spec.overlap is Overlap.SKIP
+        case TickReason.SUCCESSFUL:
+            return spec.skip_if_successful
         case TickReason.DOWN:
             return spec.catchup is Catchup.NONE
         case TickReason.TOO_OLD:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from foliot.domain.audit.finding import Fault, Finding
 from foliot.domain.instant import LATEST, Instant
+from foliot.domain.schedule.schedule import Pause
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.domain.schedule.timetable import Timetable
 
@@ -137,22 +138,37 @@ def _check_entry(timetable: Timetable, entry: _Entry) -> list[Finding]:
 
 def _check_pause(timetable: Timetable, tick: TickRecord) -> list[Finding]:
     first, last = tick.scheduled_for, tick.until
-    paused = _count(timetable, Instant(first - 1), last, paused_only=True) if timetable.pauses else 0
+    paused = _count(timetable, Instant(first - 1), last, paused_only=True) if timetable.all_pauses else 0
     if tick.reason is TickReason.PAUSED:
-        return [Finding(Fault.PAUSE_MISMATCH, first, last, tick.count - paused)] if paused < tick.count else []
+        is_sound = paused == tick.count or _was_paused(timetable, tick)
+        return [] if is_sound else [Finding(Fault.PAUSE_MISMATCH, first, last, tick.count - paused)]
     if not paused or _was_earlier(timetable, tick):
         return []
     fault = Fault.RAN_WHILE_PAUSED if tick.outcome is TickOutcome.RAN else Fault.PAUSE_MISMATCH
     return [Finding(fault, first, last, paused)]
 
 
+def _was_paused(timetable: Timetable, tick: TickRecord) -> bool:
+    """Return whether all moments of the row may have been paused before a pause was shortened."""
+    pauses = [
+        one if one.until is None or one.recorded_until is None else Pause(one.since, max(one.until, one.recorded_until))
+        for one in timetable.project_pauses
+    ]
+    widened = timetable._replace(project_pauses=pauses)
+    return _count(widened, Instant(tick.scheduled_for - 1), tick.until, paused_only=True) == tick.count
+
+
 def _was_earlier(timetable: Timetable, tick: TickRecord) -> bool:
-    """Return whether no pause covers both the moment and the fire time: with jitter, a tick may have fired before the
-    pause that its moment is in."""
+    """Return whether a row in a pause was decided before it began.
+
+    With jitter, a tick may have fired before the pause that its moment is in: then no pause covers both the moment and
+    the fire time.
+    """
+    pauses = [one for one in timetable.all_pauses if one.decided_until is None or one.decided_until < tick.until]
+    if tick.count > 1:
+        return not any(one.since < tick.until and tick.scheduled_for <= (one.until or LATEST) for one in pauses)
     earlier, later = sorted((tick.scheduled_for, tick.fire_at))
-    return tick.count == 1 and not any(
-        pause.since < earlier and later <= (pause.until or LATEST) for pause in timetable.pauses
-    )
+    return not any(one.since < earlier and later <= (one.until or LATEST) for one in pauses)
 
 
 def _count(timetable: Timetable, after: Instant, until: Instant, *, paused_only: bool = False) -> int:

@@ -63,6 +63,7 @@ class JobOptions(_GatedOptions, total=False):
     category: str | None
     owner: str | None
     tags: Texts | None
+    pause_after_failures: int | None
     payload: Any
 
 
@@ -136,6 +137,7 @@ class _ScheduleOptions(RunOptions, total=False):
     overlap: Literal["allow", "skip", "queue", "cancel_running"] | None
     catchup: Literal["none", "once", "all", "spread", "fire_immediately", "skip"] | None
     catchup_max_age: Span | None
+    skip_if_successful: bool | None
     dst: Dst | None
     dom_dow: DomDow | None
     payload: Any

@@ -24,6 +24,7 @@ TREES_QUEUE: Final = "@trees"
 MAX_PRIORITY: Final = 1_000
 MAX_TIMEOUT: Final = Millis(366 * DAY)
 MAX_CAPACITY: Final = 1_000_000
+MAX_FAILURES: Final = 1_000
 LONGEST_NAME: Final = 200
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,199}")
@@ -137,6 +138,8 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tags: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     """Labels that a worker must have to get its runs."""
+    pause_after_failures: int | None = None
+    """After so many failed runs in a row its schedules are paused."""
     gate: Gate | None = None
     """The recent runs of other jobs that decide whether it runs."""
     written: Mapping[str, Any] = field(default_factory=dict)
@@ -164,6 +167,8 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
         check_spec(self.runner, self.spec)
         is_tree = self.kind == FANOUT and self.options.queue == TREES_QUEUE
         (replace(self.options, queue=DEFAULT_QUEUE) if is_tree else self.options).check()
+        if self.pause_after_failures is not None:
+            _within("pause_after_failures", self.pause_after_failures, 1, MAX_FAILURES, "Leave it out to never pause.")
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -179,13 +184,17 @@ class Job(Struct, frozen=True, kw_only=True):
     """The workflow that its schedules start in its place, made of the dependencies between jobs; "" for none."""
     paused_at: Instant | None = None
     """When it was paused. Executions skip the steps that name a paused job. A new definition does not resume it."""
+    stopped_at: Instant | None = None
+    """When its schedules were paused because of `pause_after_failures`. Resuming one of them ends it."""
 
 
 def watched_by(jobs: Mapping[JobId, JobSpec]) -> dict[JobId, Millis]:
     """Return the jobs whose ends matter to gates, with how far back the gates read: the jobs with a gate, and their
-    dependencies."""
+    dependencies. The ends of jobs with `pause_after_failures` are counted."""
     found: dict[JobId, Millis] = {}
     for job_id, spec in jobs.items():
+        if spec.pause_after_failures is not None:
+            found.setdefault(job_id, Millis(0))
         if spec.gate is not None:
             found[job_id] = max(found.get(job_id, Millis(0)), spec.gate.cooldown)
             for name in spec.gate.depends_on:

@@ -76,7 +76,8 @@ class FastPath:
         """Return what schedules with this specification have in common. None: the full decision is needed."""
         now, jobs, settings, _, _ = self._context
         job = jobs.get(spec.target)
-        if spec.jitter or not spec.enabled or job is None or not job.spec.enabled:
+        needs_full_decision = spec.jitter or spec.skip_if_successful or not spec.enabled
+        if needs_full_decision or job is None or not job.spec.enabled:
             return None
         before, end, oldest = (
             Instant((spec.start_at or 0) - 1),

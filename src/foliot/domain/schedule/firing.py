@@ -48,6 +48,8 @@ class DueSchedule(NamedTuple):
     pauses: tuple[Pause, ...] = ()
     planned: tuple[PlannedTick, ...] = ()
     behind_since: Instant | None = None
+    succeeded_at: Instant | None = None
+    """When another run of its job succeeded last, if its rule has `skip_if_successful`."""
     boot: Instant | None = None
     """The planned moment of a boot, if it is about to be decided."""
 

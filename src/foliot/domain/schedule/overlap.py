@@ -2,6 +2,7 @@
 
 offered
     |-- the schedule or job is disabled -----> skipped
+    |-- it has succeeded meanwhile ----------> skipped, with `skip_if_successful`
     |-- nothing can be launched for it ------> failed
     |-- no run is in flight -----------------> ran
     '-- some are: the overlap policy:
@@ -16,7 +17,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.job.job import Job
 from foliot.domain.run.run import Tick
 from foliot.domain.schedule.firing import DueSchedule, Firing, Launch, RoundContext
-from foliot.domain.schedule.schedule import Overlap, Revision
+from foliot.domain.schedule.schedule import Overlap, Revision, ScheduleSpec, rule_of
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
 from foliot.domain.schedule.timetable import Stretch
 
@@ -37,6 +38,8 @@ class FiringBuilder:
         job = self._jobs.get(spec.target)
         if not spec.enabled or (job is not None and not job.spec.enabled):
             self.record(moment, fire_at, revision, (TickOutcome.SKIPPED, TickReason.DISABLED))
+        elif spec.skip_if_successful and self._is_done(moment, spec):
+            self.record(moment, fire_at, revision, (TickOutcome.SKIPPED, TickReason.SUCCESSFUL))
         elif spec.overlap is Overlap.SKIP and self._in_flight:
             self.record(moment, fire_at, revision, (TickOutcome.SKIPPED, TickReason.OVERLAP))
         elif spec.overlap is Overlap.QUEUE and self._in_flight > self._max_waiting:
@@ -44,6 +47,13 @@ class FiringBuilder:
         else:
             self._run(moment, fire_at, revision, reason, job)
         return True
+
+    def _is_done(self, moment: Instant, spec: ScheduleSpec) -> bool:
+        """Return whether another run has succeeded since the planned moment before this one."""
+        if self._due.succeeded_at is None:
+            return False
+        before = rule_of(spec, self._due.id).previous(moment)
+        return self._due.succeeded_at > max(before or 0, self._due.created_at)
 
     def _run(self, moment: Instant, fire_at: Instant, revision: Revision, reason: TickReason, job: Job | None) -> None:
         tick = Tick(self._due.uid, self._due.id, moment, tick_key(self._due.id, moment))

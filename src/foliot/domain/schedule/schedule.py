@@ -84,6 +84,8 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     overlap: Overlap = Overlap.SKIP
     catchup: Catchup = Catchup.NONE
     catchup_max_age: Millis | None = None
+    skip_if_successful: bool = False
+    """Skip a tick if another run of its job has succeeded since the planned moment before it."""
     dst: Dst = "vixie"
     dom_dow: DomDow = "or"
     payload: Any = None
@@ -122,6 +124,13 @@ class Pause(NamedTuple):
 
     since: Instant
     until: Instant | None
+    decided_until: Instant | None = None
+    """Moments up to this one may have been decided before the pause began: they may have any outcome."""
+    recorded_until: Instant | None = None
+    """Moments up to this one may have been recorded as paused before the pause was shortened."""
+
+    def includes(self, moment: Instant) -> bool:
+        return self.since < moment <= (self.until or LATEST)
 
 
 class Schedule(Struct, frozen=True, gc=False):

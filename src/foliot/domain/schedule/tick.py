@@ -2,7 +2,7 @@
 
     outcome     reasons                              meaning
     ran         on_time, caught_up, boot             a run was created for it
-    skipped     overlap, paused, disabled            it was due and deliberately not run
+    skipped     overlap, paused, disabled, successful  it was due and deliberately not run
     missed      down, too_old                        no scheduler was running, and the catch-up policy dropped it
     coalesced   caught_up                            another tick (`into`) ran for it as well
     failed      launch_failed                        it could not be launched
@@ -37,6 +37,7 @@ class TickReason(StrEnum):
     OVERLAP = "overlap"
     PAUSED = "paused"
     DISABLED = "disabled"
+    SUCCESSFUL = "successful"
     DOWN = "down"
     TOO_OLD = "too_old"
     LAUNCH_FAILED = "launch_failed"
@@ -46,7 +47,7 @@ class TickReason(StrEnum):
 
 REASONS: Final[Mapping[TickOutcome, frozenset[TickReason]]] = {
     TickOutcome.RAN: frozenset({TickReason.ON_TIME, TickReason.CAUGHT_UP, TickReason.BOOT}),
-    TickOutcome.SKIPPED: frozenset({TickReason.OVERLAP, TickReason.PAUSED, TickReason.DISABLED}),
+    TickOutcome.SKIPPED: frozenset({TickReason.OVERLAP, TickReason.PAUSED, TickReason.DISABLED, TickReason.SUCCESSFUL}),
     TickOutcome.MISSED: frozenset({TickReason.DOWN, TickReason.TOO_OLD}),
     TickOutcome.COALESCED: frozenset({TickReason.CAUGHT_UP}),
     TickOutcome.FAILED: frozenset({TickReason.LAUNCH_FAILED}),

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import LATEST, Instant
+from foliot.domain.schedule.project_pause import merge_pauses
 from foliot.domain.schedule.rule import Listed, Rule
 from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec, ScheduleType, rule_of
 
@@ -39,6 +40,13 @@ class Timetable(NamedTuple):
     pauses: Sequence[Pause] = ()
     boots: Sequence[Instant] = ()
     """The moments for `@reboot`, in order: boots of hosts. They are known only afterwards."""
+    project_pauses: Sequence[Pause] = ()
+    """The pauses of all schedules of the project."""
+
+    @property
+    def all_pauses(self) -> Sequence[Pause]:
+        """Its own pauses and those of the project."""
+        return (*self.pauses, *self.project_pauses) if self.project_pauses else self.pauses
 
     def stretches(self, after: Instant, until: Instant) -> Iterator[Stretch]:
         """Yield the time after `after`, up to and including `until`, cut where the revision or a pause changes.
@@ -46,9 +54,10 @@ class Timetable(NamedTuple):
         If ticks may fire early, the last stretch ends that much later.
         """
         by_revision = self._by_revision(after, until)
-        if not self.pauses:
+        pauses = merge_pauses(self.all_pauses)
+        if not pauses:
             return by_revision
-        return chain.from_iterable(self._cut_at_pauses(*stretch) for stretch in by_revision)
+        return chain.from_iterable(_cut_at_pauses(pauses, stretch) for stretch in by_revision)
 
     def _by_revision(self, after: Instant, until: Instant) -> Iterator[Stretch]:
         """Yield one stretch for each revision, without regard to pauses."""
@@ -97,20 +106,20 @@ class Timetable(NamedTuple):
         return self.revisions[0]
 
     def is_paused_at(self, moment: Instant) -> bool:
-        return any(pause.since < moment <= (pause.until or LATEST) for pause in self.pauses)
+        return any(pause.includes(moment) for pause in self.all_pauses)
 
-    def _cut_at_pauses(
-        self, rule: Rule, revision: Revision, first: Instant, last: Instant, is_paused: bool
-    ) -> Iterator[Stretch]:
-        for pause in self.pauses:
-            if pause.since >= first:
-                end = min(pause.since, last)
-                yield Stretch(rule, revision, first, end, is_paused)
-                first = Instant(end + 1)
-            end = min(pause.until or LATEST, last)
-            if first <= end:
-                yield Stretch(rule, revision, first, end, is_paused=True)
-                first = Instant(end + 1)
-            if first > last:
-                return
-        yield Stretch(rule, revision, first, last, is_paused)
+
+def _cut_at_pauses(pauses: Sequence[Pause], stretch: Stretch) -> Iterator[Stretch]:
+    rule, revision, first, last, is_paused = stretch
+    for pause in pauses:
+        if pause.since >= first:
+            end = min(pause.since, last)
+            yield Stretch(rule, revision, first, end, is_paused)
+            first = Instant(end + 1)
+        end = min(pause.until or LATEST, last)
+        if first <= end:
+            yield Stretch(rule, revision, first, end, is_paused=True)
+            first = Instant(end + 1)
+        if first > last:
+            return
+    yield Stretch(rule, revision, first, last, is_paused)

@@ -4,7 +4,7 @@ from typing import Final
 
 from foliot.domain.gate.spec import MAX_WINDOW, Action, WindowKind
 from foliot.domain.instant import SECOND
-from foliot.domain.job.job import Delivery
+from foliot.domain.job.job import MAX_FAILURES, Delivery
 from foliot.domain.vocabulary.field import Alias, Field
 from foliot.domain.vocabulary.readers import (
     DOCUMENT,
@@ -55,6 +55,13 @@ DESCRIPTION: Final = (
     Field("owner", TEXT, "The person or team that is responsible.", '""'),
     Field("tags", TEXTS, "Words to filter by.", "[]"),
     Field("labels", TEXTS, "Labels that a worker must have to get the runs.", "[]", has_effect=False),
+    Field(
+        "pause_after_failures",
+        or_none(whole(0, MAX_FAILURES)),
+        "After so many failed runs in a row the schedules of the job are paused. `0`: never.",
+        "0",
+        takes_none=True,
+    ),
     Field(
         "payload",
         DOCUMENT,

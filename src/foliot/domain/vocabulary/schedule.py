@@ -70,6 +70,13 @@ POLICY: Final = (
         aliases=(Alias("catchup_max_age_sec"),),
     ),
     Field(
+        "skip_if_successful",
+        FLAG,
+        "If true, a tick is skipped if the job has succeeded since the planned time before it, for example started by"
+        " hand.",
+        "false",
+    ),
+    Field(
         "dst",
         one_of(get_args(Dst)),
         "The rule for clock changes, see [cron](cron.md#when-the-clock-is-changed).",

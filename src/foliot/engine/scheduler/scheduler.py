@@ -91,7 +91,7 @@ class Scheduler:
         context = self._context(due)
         decided = [(one, firing) for one in schedules if (firing := self._decide_boot(one, boot_id, context))]
         if decided:
-            await self._save([one for one, _ in decided], [firing for _, firing in decided])
+            await self._save([one for one, _ in decided], [firing for _, firing in decided], due.pause_version)
 
     def _decide_boot(self, schedule: DueSchedule, boot_id: str, context: RoundContext) -> Firing | None:
         try:
@@ -114,12 +114,12 @@ class Scheduler:
         for start in range(0, len(due.schedules), PART):
             part = due.schedules[start : start + PART]
             firings = [_decide(schedule, fast_path, due.now) for schedule in part]
-            saving.append(asyncio.create_task(self._save(part, firings)))
+            saving.append(asyncio.create_task(self._save(part, firings, due.pause_version)))
             await asyncio.sleep(0)
         return sum(await asyncio.gather(*saving))
 
-    async def _save(self, schedules: Sequence[DueSchedule], firings: list[Firing]) -> int:
-        saved = await self._storage.ledger.commit_firings(firings)
+    async def _save(self, schedules: Sequence[DueSchedule], firings: list[Firing], pause_version: int) -> int:
+        saved = await self._storage.ledger.commit_firings(firings, pause_version=pause_version)
         await self._decisions.report(schedules, firings, saved)
         return len(saved)
 

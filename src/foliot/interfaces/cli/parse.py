@@ -16,6 +16,7 @@ from foliot.errors import InvalidInput, shortened
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,3})?")
 _EXAMPLE: Final = 'Use ISO 8601, such as "2026-01-31T08:00Z".'
+_FUTURE_EXAMPLE: Final = 'Use "90m", "24h" or "2026-01-31T08:00Z".'
 _PAST_EXAMPLE: Final = 'Use "24h", "7d" or "2026-01-31T08:00Z".'
 
 
@@ -28,6 +29,17 @@ def parse_past(text: str, now: datetime) -> datetime:
         return now - length
     except OverflowError:
         return datetime.min.replace(tzinfo=UTC)
+
+
+def parse_future(text: str, now: datetime) -> datetime:
+    """Return a moment in the future: `90m`, `24h`, `7d` from now, or ISO 8601."""
+    length = _span(text)
+    if length is None:
+        return parse_moment(text, hint=_FUTURE_EXAMPLE)
+    try:
+        return now + length
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)
 
 
 def parse_moment(text: str, *, hint: str = _EXAMPLE) -> datetime:

@@ -10,6 +10,7 @@ from typing import NamedTuple, Unpack
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
 from foliot.domain.input.keywords import as_written, read_keywords
 from foliot.domain.input.schedule import schedule_of
+from foliot.domain.input.timing import Moment, optional_instant
 from foliot.domain.input.typed import UpsertOptions
 from foliot.domain.input.words import flag, text
 from foliot.domain.instant import Instant
@@ -18,6 +19,7 @@ from foliot.domain.run.payload import encode_payload
 from foliot.domain.schedule.defaults import NO_DEFAULTS, ScheduleDefaults
 from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.memoize import memoize_by_spec
+from foliot.domain.schedule.project_pause import PauseOrder, check_pause
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical, expiry_error
 from foliot.domain.vocabulary.places import UPSERT_CALL
 from foliot.domain.workflow.jobs import is_part_of_workflow
@@ -29,6 +31,7 @@ from foliot.service.commands.jobs import JobService
 from foliot.service.commands.ownership import refuse_foreign, refuse_owned
 from foliot.service.paging import SUGGESTIONS, check_limit
 from foliot.service.queries.documents import moment
+from foliot.service.queries.pause_view import PauseView, view_pause
 from foliot.service.queries.schedule_view import ScheduleView, TickView
 from foliot.service.queries.schedules import ScheduleQueries
 from foliot.service.references import References
@@ -188,7 +191,25 @@ class ScheduleService:
         """Resume a paused schedule."""
         await self.pause(schedule_id, paused=False)
 
-    async def pause_all(self, name: str, paused: bool = True) -> list[ScheduleId]:
+    async def pause_all(self, until: Moment | None = None, note: str = "", by: str = "") -> PauseView:
+        """Pause all schedules, also those that are created meanwhile, until a time or until `resume_all`.
+
+        A tick at that time fires; the ticks before it are recorded as skipped. Runs that are started by hand run. `by`
+        is the name of the person, `note` the reason; both are shown. If all are paused already, the pause gets this
+        end, name and note. Each schedule can still be paused and resumed.
+        """
+        ends_at = optional_instant(until, "until")
+        order = PauseOrder(ends_at, text(by, "by", InvalidInput), text(note, "note", InvalidInput))
+        check_pause(order, self._clock.now())
+        return view_pause(await self._storage.definitions.pause_project(order))
+
+    async def resume_all(self) -> PauseView | None:
+        """End the pause of all schedules and return it. None: none is in force. Schedules that are paused by
+        themselves stay paused."""
+        ended = await self._storage.definitions.resume_project()
+        return None if ended is None else view_pause(ended)
+
+    async def pause_named(self, name: str, paused: bool = True) -> list[ScheduleId]:
         """Pause or resume a job with all its schedules, or one schedule, given by name; return the ids of schedules."""
         known = await self._storage.definitions.get_jobs([JobId(name)])
         if known:

@@ -14,6 +14,7 @@ from foliot.domain.secrets import public_document, public_spec
 from foliot.domain.vocabulary.kind import GATE_KIND
 from foliot.domain.workflow.spec import GRAPH
 from foliot.errors import RowUnreadable
+from foliot.service.queries.documents import moment
 from foliot.service.queries.run_view import RunView, view_run
 
 WORKFLOW: Final = "workflow"
@@ -35,6 +36,10 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     enabled: bool
     paused: bool
     """Whether the job itself is paused: executions skip the steps that name it."""
+    stopped_at: datetime | None
+    """When its schedules were paused after `pause_after_failures` failed runs in a row. None: they were not, or one of
+    them was resumed."""
+    pause_after_failures: int | None
     source: str
     category: str
     owner: str
@@ -63,6 +68,8 @@ def view_job(job: Job, latest: Run | None = None) -> JobView:
         description=spec.description,
         enabled=spec.enabled,
         paused=job.paused_at is not None,
+        stopped_at=moment(job.stopped_at),
+        pause_after_failures=spec.pause_after_failures,
         source=spec.source,
         category=spec.category,
         owner=spec.owner,

@@ -5,6 +5,7 @@ import msgspec
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
+from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.queries import JobDetails, JobSummary
@@ -52,7 +53,7 @@ class JobQueries:
         now = self._clock.now()
         return JobPage(
             job=view_job(details.job, details.runs[0] if details.runs else None),
-            schedules=[view_listed_schedule(schedule, now) for schedule in details.schedules],
+            schedules=[view_listed_schedule(schedule, now, details.project_pause) for schedule in details.schedules],
             runs=[view_run(run) for run in details.runs],
             gate=details.job.spec.gate,
             dependencies={job_id: view_run(run) for job_id, run in details.latest.items()},
@@ -62,8 +63,8 @@ class JobQueries:
     async def listed(self, *, after: str | None = None, limit: int = 100) -> list[ListedJob]:
         """Return jobs by id, those after `after`, each with its latest run and its schedules."""
         found = await self._queries.jobs(after=None if after is None else JobId(after), limit=limit)
-        now = self._clock.now()
-        return [_listed(summary, now) for summary in found]
+        now, pause = self._clock.now(), await self._queries.project_pause()
+        return [_listed(summary, now, pause) for summary in found]
 
     async def all(self) -> list[ListedJob]:
         """Return all jobs, read page by page."""
@@ -71,9 +72,9 @@ class JobQueries:
         return [listed async for listed in pages]
 
 
-def _listed(summary: JobSummary, now: Instant) -> ListedJob:
+def _listed(summary: JobSummary, now: Instant, pause: ProjectPause | None) -> ListedJob:
     job = summary.job
     if isinstance(job, RowUnreadable):
         return ListedJob(job=view_unreadable_job(job), schedules=[])
-    schedules = [view_listed_schedule(one, now) for one in summary.schedules]
+    schedules = [view_listed_schedule(one, now, pause) for one in summary.schedules]
     return ListedJob(job=view_job(job, summary.latest), schedules=schedules)

@@ -10,6 +10,7 @@ from foliot.domain.workflow.execution import Execution
 from foliot.ports.clock import Clock
 from foliot.ports.queries import OverviewLimits
 from foliot.ports.storage import Storage
+from foliot.service.queries.pause_view import PauseView, current_pause
 from foliot.service.queries.run_view import RunView, view_run
 from foliot.service.queries.schedule_view import ScheduleView, view_listed_schedule
 from foliot.service.queries.worker_view import WorkerView, view_worker
@@ -38,6 +39,8 @@ class ActiveExecution(msgspec.Struct, frozen=True, kw_only=True):
 
 class OverviewPage(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
+    paused: PauseView | None
+    """The pause of all schedules, if one is in force."""
     depth: DepthView
     executions: list[ActiveExecution]
     running: list[RunView]
@@ -56,9 +59,10 @@ class OverviewQuery:
     async def page(self, limits: OverviewLimits = LIMITS) -> OverviewPage:
         now = self._clock.now()
         found = await self._queries.overview(limits)
-        upcoming = [view_listed_schedule(schedule, now) for schedule in found.upcoming]
+        upcoming = [view_listed_schedule(schedule, now, found.project_pause) for schedule in found.upcoming]
         return OverviewPage(
             at=to_datetime(now),
+            paused=current_pause(found.project_pause, now),
             depth=DepthView(**found.depth._asdict()),
             executions=[_active(execution) for execution in found.executions],
             running=[view_run(run) for run in found.running],

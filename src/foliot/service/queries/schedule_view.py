@@ -9,6 +9,7 @@ import msgspec
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.run.run import Run, Status
+from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleSpec, ScheduleType, compiled
 from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.domain.schedule.timetable import Timetable
@@ -47,9 +48,16 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
     """The next fire times by its current rule."""
     description: str | None
     """Its cron expression in words. None: it has no such expression, or one that can no longer be parsed."""
+    all_paused: bool = False
+    """Whether all schedules of the project are paused. The next fire times are those after that pause."""
     unreadable: bool = False
     """Its row was not written by Foliot, or its expression or time zone can no longer be parsed: it does not fire until
     that is repaired."""
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it is paused, by itself or with all schedules."""
+        return self.paused or self.all_paused
 
     @property
     def cron_expr(self) -> str | None:
@@ -83,20 +91,31 @@ class TickView(msgspec.Struct, frozen=True, kw_only=True):
     """Its row was not written by Foliot: the other fields contain what could be read."""
 
 
-def view_ruled_schedule(schedule: Schedule, revisions: Sequence[Revision], now: Instant) -> ScheduleView:
-    """Build the view of a schedule, with the next fire times that it has if it is not paused."""
-    # With jitter a tick may fire before its planned time: such a tick is decided although that time is in the future.
-    after = max(now, schedule.settled_until)
-    return view_schedule(schedule, _preview(Timetable(schedule.id, revisions), after))
+def view_ruled_schedule(
+    schedule: Schedule, revisions: Sequence[Revision], now: Instant, pause: ProjectPause | None = None
+) -> ScheduleView:
+    """Build the view of a schedule, with the next fire times that it has if it is not paused by itself."""
+    return _view(schedule, revisions, now, pause)
 
 
-def view_listed_schedule(schedule: Schedule, now: Instant) -> ScheduleView:
+def view_listed_schedule(schedule: Schedule, now: Instant, pause: ProjectPause | None = None) -> ScheduleView:
     """Build the view of a schedule, with its next fire times by the current rule. A schedule that is paused, over or
     unreadable has no fire times."""
     if schedule.paused_at is not None or not schedule.enabled or schedule.is_unreadable:
         return view_schedule(schedule, ())
+    return _view(schedule, (schedule.revision,), now, pause)
+
+
+def _view(schedule: Schedule, revisions: Sequence[Revision], now: Instant, pause: ProjectPause | None) -> ScheduleView:
+    # With jitter a tick may fire before its planned time: such a tick is decided although that time is in the future.
     after = max(now, schedule.settled_until)
-    return view_schedule(schedule, _preview(Timetable(schedule.id, (schedule.revision,)), after))
+    if pause is None or not pause.is_in_force(now):
+        return view_schedule(schedule, _preview(Timetable(schedule.id, revisions), after))
+    timetable = Timetable(schedule.id, revisions, project_pauses=(pause.pause_of(schedule.uid),))
+    preview = _preview(timetable, after)
+    shown = view_schedule(schedule, preview)
+    following = to_datetime(preview[0]) if preview else None
+    return msgspec.structs.replace(shown, all_paused=True, next_run_at=following)
 
 
 def _preview(timetable: Timetable, after: Instant) -> Sequence[Instant]:

@@ -40,7 +40,7 @@ class ScheduleQueries:
     def page_of(self, details: ScheduleDetails) -> SchedulePage:
         if details.error is not None:
             raise details.error
-        schedule = view_ruled_schedule(details.schedule, details.revisions, self._clock.now())
+        schedule = view_ruled_schedule(details.schedule, details.revisions, self._clock.now(), details.project_pause)
         return SchedulePage(schedule=schedule, ticks=view_ticks(details))
 
     async def ticks(self, schedule_id: str, limit: int = 100) -> list[TickView]:
@@ -59,8 +59,8 @@ class ScheduleQueries:
             after=None if after is None else ScheduleId(after),
             limit=limit,
         )
-        now = self._clock.now()
-        return [view_listed_schedule(schedule, now) for schedule in found]
+        now, pause = self._clock.now(), await self._queries.project_pause()
+        return [view_listed_schedule(schedule, now, pause) for schedule in found]
 
     async def all(self, job_id: str | None = None) -> list[ScheduleView]:
         """Return all schedules, or all of one job, read page by page. The job must exist."""

@@ -18,6 +18,7 @@ from foliot.service.queries.documents import moment
 from foliot.service.queries.notice import BaseNotice
 from foliot.service.queries.notice import State as State
 from foliot.service.queries.overview import DepthView
+from foliot.service.queries.pause_view import PauseView, current_pause
 from foliot.service.queries.worker_view import WorkerView, view_worker
 
 LATE: Final = 30 * SECOND
@@ -80,13 +81,28 @@ class JobsFailing(BaseNotice, frozen=True, kw_only=True, tag="jobs_failing"):
     state: State = State.ATTENTION
 
 
+class JobsStopped(BaseNotice, frozen=True, kw_only=True, tag="jobs_stopped"):
+    """The schedules of these jobs were paused after `pause_after_failures` failed runs in a row."""
+
+    jobs: tuple[str, ...]
+    state: State = State.ATTENTION
+
+
 class DiskLow(BaseNotice, frozen=True, kw_only=True, tag="disk_low"):
     free: int
     state: State = State.ATTENTION
 
 
 Notice = (
-    StorageUnreachable | NoScheduler | NoWorker | QueuesUnserved | SchedulesLate | JobsFailing | DiskLow | ClockNotice
+    StorageUnreachable
+    | NoScheduler
+    | NoWorker
+    | QueuesUnserved
+    | SchedulesLate
+    | JobsStopped
+    | JobsFailing
+    | DiskLow
+    | ClockNotice
 )
 
 # -- the page
@@ -125,6 +141,8 @@ class StatusPage(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     notices: list[Notice]
     """The most severe first."""
+    paused: PauseView | None
+    """The pause of all schedules, if one is in force."""
     has_scheduler: bool
     workers: list[WorkerView]
     depth: DepthView | None
@@ -147,6 +165,7 @@ class StatusQuery:
             at=to_datetime(now),
             state=notices[0].state if notices else State.WELL,
             notices=notices,
+            paused=current_pause(found.project_pause, now),
             has_scheduler=found.has_scheduler,
             workers=[view_worker(worker) for worker in found.workers],
             depth=DepthView(**found.depth._asdict()),
@@ -176,6 +195,7 @@ def unreachable_page(message: str, hint: str, at: datetime) -> StatusPage:
         at=at,
         state=State.DOWN,
         notices=[StorageUnreachable(message=message, hint=hint)],
+        paused=None,
         has_scheduler=False,
         workers=[],
         depth=None,
@@ -196,6 +216,8 @@ def notices_of(found: HealthDetails) -> Iterator[Notice]:
     if found.late_count:
         since = min((at for at in map(late_since, found.late) if at is not None), default=None)
         yield SchedulesLate(count=found.late_count, since=moment(since), schedules=_ids(found.late))
+    if found.stopped:
+        yield JobsStopped(jobs=tuple(found.stopped))
     if found.failing_count:
         yield JobsFailing(count=found.failing_count, jobs=tuple(run.job_id for run in found.failing))
     if found.size.free is not None and found.size.free < LEAST_FREE:

@@ -12,7 +12,6 @@ from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import LATEST, Instant
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.tick import TickRecord
-from foliot.domain.schedule.timetable import Timetable
 from foliot.errors import FoliotError, InvalidInput, RowUnreadable
 from foliot.ports.queries import RunFilter, ScheduleLedger
 from foliot.ports.storage import Storage
@@ -154,14 +153,13 @@ async def _judge(storage: Storage, snapshot: _Snapshot, since: Instant) -> Ledge
 
 async def _account(storage: Storage, snapshot: _Snapshot, since: Instant) -> AuditInput:
     ledger, now = snapshot
-    schedule, deleted_at, revisions, pauses, planned, boots = ledger
+    schedule = ledger.schedule
     after = Instant(max(since, (schedule.ledger_from or 0) - 1))
     if row := await _row_across(storage, schedule.uid, after):
         # A range is checked as a whole, so the part before `since` is included.
         after = Instant(row.scheduled_for - 1)
-    timetable = Timetable(schedule.id, revisions, pauses, boots)
     has_older = await _has_older(storage, ledger, since)
-    return AuditInput(schedule, deleted_at, timetable, planned, after, now, has_older)
+    return AuditInput(schedule, ledger.deleted_at, ledger.timetable, ledger.planned, after, now, has_older)
 
 
 async def _row_across(storage: Storage, uid: ScheduleUid, moment: Instant) -> TickRecord | None:

@@ -8,6 +8,7 @@ from typing import Final
 from foliot.domain.ids import IdSource, JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import SECOND, later
 from foliot.domain.run.run import NewRun
+from foliot.domain.schedule.project_pause import PauseOrder
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, check_schedule
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.errors import FoliotError
@@ -98,6 +99,14 @@ class People:
     async def pause_or_resume(self) -> None:
         for schedule in await self._some_schedule():
             await self._storage.definitions.pause_schedules([schedule.id], paused=schedule.paused_at is None)
+
+    async def pause_or_resume_all(self) -> None:
+        now, last = self._clock.now(), await self._storage.queries.project_pause()
+        if last is not None and last.is_in_force(now) and self._random.random() < 0.8:
+            await self._storage.definitions.resume_project()
+            return
+        ends_at = self._random.choice((None, later(now, self._random.randrange(1, 600) * SECOND)))
+        await self._storage.definitions.pause_project(PauseOrder(ends_at))
 
     async def delete_schedule(self) -> None:
         for schedule in await self._some_schedule():

@@ -129,6 +129,7 @@ class World:
         yield self._people.put_schedule, 12
         yield self._people.edit_schedule, 20
         yield self._people.pause_or_resume, 16
+        yield self._people.pause_or_resume_all, 8
         yield self._people.delete_schedule, 4
         yield self._people.edit_workflow, 6
         yield self._people.pause_or_resume_step, 4
@@ -220,6 +221,7 @@ class World:
         await self._heal()
         await self._run_all_duties(rounds=8)
         names = [schedule.id for schedule in await self.storage.definitions.page_schedules()]
+        await self.storage.definitions.resume_project()
         await self.storage.definitions.pause_schedules(names, paused=False)
         await self._run_all_duties(rounds=8)
         await self._check_ledgers()

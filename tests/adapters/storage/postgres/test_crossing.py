@@ -8,9 +8,11 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import open_postgres
+from foliot.adapters.storage.postgres.database.schema import statements
 from foliot.domain.gate.decision import End
 from foliot.domain.instant import DAY, HOUR, LATEST, MINUTE, Instant, Millis
 from foliot.domain.run.run import Status
+from foliot.domain.schedule.project_pause import PauseOrder
 from foliot.testing.builders import LEASE, REPORT, a_chunk, a_run, a_worker, every, retention, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.conformance.storage.tree_builders import ETL, an_opening
@@ -243,3 +245,38 @@ async def test_a_renewal_does_not_wait_for_a_full_pool(dsn: str, connection: "as
         await connection.execute("ROLLBACK")
         await asyncio.gather(*waiting)
     assert renewal is not None
+
+
+@pytest.mark.proves("L6", "T3")
+async def test_a_pause_of_all_schedules_waits_for_a_decision_that_is_being_saved(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    await connection.execute("BEGIN")
+    before = await connection.fetchval("SELECT foliot.pause_version('default')")
+
+    pausing = asyncio.ensure_future(scene.storage.definitions.pause_project(PauseOrder()))
+    await blocked(connection, pausing)
+    is_done = pausing.done()
+    await connection.execute("COMMIT")
+
+    assert (before, is_done, (await pausing).version) == (0, False, 1)
+
+
+@pytest.mark.proves("L6", "T3")
+async def test_a_decision_that_waits_for_a_pause_of_all_schedules_is_not_saved(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    await scene.schedule(every(60))
+    scene.clock.advance(MINUTE)
+    firings = await scene.decide()
+    await connection.execute("BEGIN")
+    await connection.execute(statements()["lock_project_pauses"])
+    await connection.execute(
+        "INSERT INTO foliot.project_pauses VALUES ('default', $1, NULL, 1, '', '', '{}', '{}')", scene.now
+    )
+
+    saving = asyncio.ensure_future(scene.storage.ledger.commit_firings(firings, pause_version=0, at=scene.now))
+    await blocked(connection, saving)
+    await connection.execute("COMMIT")
+
+    assert await saving == []

@@ -96,10 +96,13 @@ HOT: dict[str, Any] = {
     "take_due": lambda n: ("1000", str(n)),
     "end_cancelled": lambda n: (ids(n), "1"),
     "get_runs": lambda n: (ids(n),),
-    "due_schedules": lambda n: ("1000", str(n)),
+    "due_schedules": lambda n: ("1000", str(n), "'default'"),
+    "failed_jobs": lambda n: (ids(n),),
+    "last_successes": lambda n: ("'default'", ids(n), same("report", n)),
+    "project_pauses": lambda n: ("'default'", "1"),
     "commit_punctual": lambda n: (
         *("'default'", "NULL", "60000", "'tick:'", ids(n), ids(n), ids(n), *["'{}'"] * 11),
-        *("1", "1", "1", "'on_time'", "1", "'report'", "'default'", "0", "'schedule'", "1", "NULL"),
+        *("1", "1", "1", "'on_time'", "1", "'report'", "'default'", "0", "'schedule'", "1", "NULL", "0"),
     ),
     "lock_schedules": lambda n: (ids(n), "'{}'"),
     "advance_schedules": lambda n: (*(ids(n), numbers(n), numbers(n), numbers(n), "'{}'", "'{}'", same("false", n)),),
@@ -188,8 +191,8 @@ HOT: dict[str, Any] = {
     "excess_executions": lambda n: ("'default'", "10", str(n)),
     "visible_to_gates": lambda n: (ids(n), "1000"),
     "old_executions": lambda n: (f"'{100:026}'", "100", str(n)),
-    "next_wake": lambda n: (),
-    "next_wake_besides": lambda n: (ids(n),),
+    "next_wake": lambda n: ("'default'",),
+    "next_wake_besides": lambda n: ("'default'", ids(n)),
     "next_due": lambda n: (),
 }
 

@@ -37,7 +37,7 @@ async def commit_by_the_general_path(
     storage: PostgresStorage, firings: list[Firing], scene: Scene
 ) -> list[ScheduleUid]:
     async def work(transaction: Transaction) -> list[ScheduleUid]:
-        return await commit_firings(transaction, "default", firings, scene.now)
+        return await commit_firings(transaction, "default", firings, None, scene.now)
 
     assert isinstance(storage.ledger, PostgresLedger)
     return await storage.ledger._database.write("commit_firings", work)

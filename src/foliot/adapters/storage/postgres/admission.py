@@ -9,6 +9,7 @@ from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.end import end_unleased
+from foliot.adapters.storage.postgres.rows.failures import stop_failed_jobs
 from foliot.adapters.storage.postgres.rows.place import Placement, lock_held_limits, place
 from foliot.adapters.storage.shared.definition_cache import Reference, gated_of
 from foliot.adapters.storage.shared.documents import encode
@@ -121,6 +122,8 @@ async def _pass_gates(
     if endings:
         transaction.keys.update(await transaction.column("release_holds", list(endings)))
     await end_unleased(transaction, endings, now)
+    failed = [run_id for run_id, ended in endings.items() if ended.status is Status.FAILED]
+    await stop_failed_jobs(transaction, failed, now)
     return decided + (await transaction.column("postpone", *columns(postponed)) if postponed else [])
 
 

@@ -35,15 +35,18 @@ from foliot.adapters.storage.shared.ledger import (
     ScheduleParts,
     due_batch,
     due_schedule,
+    first_undecided,
     is_punctual,
     read_due,
     read_schedule_parts,
     read_specs,
+    skipping,
 )
+from foliot.adapters.storage.shared.project_pauses import project_pauses_of
 from foliot.adapters.storage.shared.rows import Row, job_of, pause_of, planned_of, read_rows, revision_of
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
-from foliot.domain.instant import Instant
+from foliot.domain.instant import LATEST, Instant
 from foliot.domain.run.limits import OVERLAP_PREFIX, Limit, overlap_key
 from foliot.domain.run.run import PRIORITY_STEP, NewRun
 from foliot.domain.schedule.firing import Firing
@@ -70,7 +73,7 @@ class PostgresLedger:
 
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         now = await self._database.now(at)
-        return await self._batch(await self._database.rows("due_schedules", now, limit), now)
+        return await self._batch(await self._database.rows("due_schedules", now, limit, self._project), now)
 
     async def due_after_boot(
         self, boot_id: str, booted_at: Instant, limit: int, *, at: Instant | None = None
@@ -83,7 +86,10 @@ class PostgresLedger:
             return DueBatch(now, [], {})
         rows, unreadable = read_due(found)
         specs = read_specs(rows, unreadable)
-        parts = await _schedule_parts(self._database, rows, unreadable)
+        parts = await _schedule_parts(self._database, self._project, rows, unreadable)
+        if asking := skipping(rows, specs):
+            found_at = await self._database.rows("last_successes", self._project, *columns(asking))
+            parts = parts._replace(succeeded_at={uid: at for uid, at in found_at if at is not None})
         holds = await self._database.rows("count_in_flight", [overlap_key(row.uid) for row in rows])
         in_flight = {key.removeprefix(OVERLAP_PREFIX): runs for key, runs in holds}
         unreadable_uids = {one.uid for one in unreadable}
@@ -92,34 +98,41 @@ class PostgresLedger:
         ]
         job_ids = {revision.spec.target for schedule in schedules for revision in schedule.revisions}
         jobs = await self._database.rows("get_jobs", self._project, list(job_ids))
-        return due_batch(now, schedules, unreadable, *read_rows(partial(job_of, self._project), jobs))
+        read_jobs = read_rows(partial(job_of, self._project), jobs)
+        return due_batch(now, schedules, unreadable, *read_jobs, pause_version=parts.project_pauses.version)
 
-    async def commit_firings(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
+    async def commit_firings(
+        self, firings: Sequence[Firing], *, pause_version: int | None = None, at: Instant | None = None
+    ) -> list[ScheduleUid]:
         if not firings:
             return []
         async with self._committing:
-            saved = set(await divide(firings, partial(self._commit_firings, at=at)))
+            saved = set(await divide(firings, partial(self._commit_firings, pause_version=pause_version, at=at)))
         return [firing.uid for firing in firings if firing.uid in saved]
 
-    async def _commit_firings(self, firings: Sequence[Firing], at: Instant | None) -> list[ScheduleUid]:
+    async def _commit_firings(
+        self, firings: Sequence[Firing], pause_version: int | None, at: Instant | None
+    ) -> list[ScheduleUid]:
         if all(map(is_punctual, firings)):
             with suppress(Unstorable):
-                return await self._commit_punctual(firings, at)
-        work = partial(commit_firings, project=self._project, firings=firings, at=at)
+                return await self._commit_punctual(firings, pause_version, at)
+        work = partial(commit_firings, project=self._project, firings=firings, pause_version=pause_version, at=at)
         return await self._admitter.write("commit_firings", work, at)
 
-    async def _commit_punctual(self, firings: Sequence[Firing], at: Instant | None) -> list[ScheduleUid]:
+    async def _commit_punctual(
+        self, firings: Sequence[Firing], pause_version: int | None, at: Instant | None
+    ) -> list[ScheduleUid]:
         """Save with one statement (fast path). If one of the runs exists, or cannot be stored, nothing is saved."""
 
         async def work(transaction: Transaction) -> list[ScheduleUid]:
             # After a commit with a lost reply, one statement cannot find out what was saved.
             commit = commit_firings if transaction.is_repeat else _commit_punctual
-            return await commit(transaction, self._project, firings, at)
+            return await commit(transaction, self._project, firings, pause_version, at)
 
         return await self._database.write("commit_firings", work, is_single=True)
 
     async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
-        asked = ("next_wake_besides", list(besides)) if besides else ("next_wake",)
+        asked = ("next_wake_besides", self._project, list(besides)) if besides else ("next_wake", self._project)
         wake: Instant | None = await self._database.value(*asked)
         return wake
 
@@ -127,16 +140,20 @@ class PostgresLedger:
 # -- due schedules
 
 
-async def _schedule_parts(database: Database, rows: Sequence[DueRow], unreadable: list[Unreadable]) -> ScheduleParts:
+async def _schedule_parts(
+    database: Database, project: str, rows: Sequence[DueRow], unreadable: list[Unreadable]
+) -> ScheduleParts:
     """Return planned ticks, pauses and earlier revisions. Unreadable rows are added to `unreadable`."""
     names = {row.uid: row.id for row in rows}
     planned_rows = by_uid(await database.rows("planned_ticks", list(names)))
     planned = read_schedule_parts(planned_of, planned_rows, names, unreadable)
     # The first undecided moment of each schedule.
-    since = [min([row.settled_until, *(tick.scheduled_for for tick in planned.get(row.uid, ()))]) for row in rows]
+    since = [first_undecided(row, planned) for row in rows]
     pause_rows = by_uid(await database.rows("pauses_since", list(names), since))
     pauses = read_schedule_parts(pause_of, pause_rows, names, unreadable)
-    return ScheduleParts(await _earlier_revisions(database, rows, planned, unreadable), pauses, planned)
+    revisions = await _earlier_revisions(database, rows, planned, unreadable)
+    project_pauses = project_pauses_of(await database.rows("project_pauses", project, min(since, default=LATEST)))
+    return ScheduleParts(revisions, pauses, planned, project_pauses, {})
 
 
 async def _earlier_revisions(
@@ -158,14 +175,17 @@ async def _earlier_revisions(
 
 
 async def commit_firings(
-    transaction: Transaction, project: str, firings: Sequence[Firing], at: Instant | None
+    transaction: Transaction, project: str, firings: Sequence[Firing], pause_version: int | None, at: Instant | None
 ) -> list[ScheduleUid]:
     """Save the firings that are still current, and return their uids."""
+    is_current = await transaction.value("pause_version", project) == pause_version or pause_version is None
     now = await transaction.now(at)
     asked = {firing.uid: firing for firing in firings}
     perhaps_spent = [firing.uid for firing in firings if firing.next_run_at is None and not firing.planned]
     rows = {row["uid"]: row for row in await transaction.rows("lock_schedules", list(asked), perhaps_spent)}
     current = [firing for uid, firing in asked.items() if uid in rows and rows[uid]["version"] == firing.version]
+    if not is_current:
+        current = []
     if current:
         specs = {uid: row["spec"] for uid, row in rows.items() if row["spec"] is not None}
         spent = {
@@ -281,7 +301,7 @@ def _tick_row(uid: ScheduleUid, key: str | None, tick: TickRecord) -> tuple[obje
 
 
 async def _commit_punctual(
-    transaction: Transaction, project: str, firings: Sequence[Firing], at: Instant | None
+    transaction: Transaction, project: str, firings: Sequence[Firing], pause_version: int | None, at: Instant | None
 ) -> list[ScheduleUid]:
     """Save the firings that are still current, and return their uids. Raises for a run that exists already."""
     ordered = sorted({firing.uid: firing for firing in firings}.values(), key=lambda firing: firing.uid)
@@ -302,7 +322,7 @@ async def _commit_punctual(
         "commit_punctual",
         *(project, at, PRIORITY_STEP, OVERLAP_PREFIX),
         *([firing.uid for firing in ordered], [run.id for run in runs], [run.tick.key for run in runs if run.tick]),
-        *(*arrays, *values),
+        *(*arrays, *values, pause_version),
     )
     if not saved:
         return []

@@ -5,6 +5,7 @@ from functools import partial
 from itertools import groupby
 from typing import Final, TypeVar
 
+from foliot.adapters.storage.shared.project_pauses import last_project_pause
 from foliot.adapters.storage.shared.reads import Query, Read, Rows
 from foliot.adapters.storage.shared.rows import Row, job_of, ledger_row_of, repair_schedules, revision_of, schedule_of
 from foliot.adapters.storage.shared.run_reads import RunReads
@@ -67,7 +68,8 @@ class DefinitionReads:
         latest = yield from self._runs.latest(() if job.spec.gate is None else job.spec.gate.depends_on)
         schedules = yield from self._all_schedules(job_id)
         ticks = yield from self._ticks.newest({one.uid: one.id for one in schedules}, _RECENT_RUNS)
-        return JobDetails(job, schedules, runs, latest, ticks)
+        pause = yield from last_project_pause(self._project)
+        return JobDetails(job, schedules, runs, latest, ticks, pause)
 
     def jobs(self, after: JobId | None, limit: int) -> Read[list[JobSummary]]:
         rows = yield Query("page_jobs", (self._project, after or "", limit))
@@ -90,7 +92,8 @@ class DefinitionReads:
         schedule, ruling, error = self._ruled(rows[0], [row[1:] for row in revisions])
         ticks = [ledger_row_of(row) for row in (yield Query("latest_ticks", (schedule.uid, limit)))]
         found = yield from self._runs.get([tick.record.run_id for tick in ticks if tick.record.run_id is not None])
-        return ScheduleDetails(schedule, error, ruling, ticks, found.runs)
+        pause = yield from last_project_pause(self._project)
+        return ScheduleDetails(schedule, error, ruling, ticks, found.runs, pause)
 
     def _ruled(self, row: Row, revisions: Rows) -> tuple[Schedule, list[Revision], RowUnreadable | None]:
         """Return a schedule with its revisions. If a row cannot be read: no revisions, and the error."""
@@ -191,6 +194,7 @@ class DefinitionReads:
             failures=(yield from self._newest([Status.FAILED, Status.TIMEOUT], limits.failures)),
             upcoming=(yield from self.read_schedules((yield Query("upcoming_schedules", (limits.rows,))))),
             workers=(yield from self._runs.workers()),
+            project_pause=(yield from last_project_pause(self._project)),
         )
 
     def _newest(self, statuses: Collection[Status], limit: int) -> Read[list[Run]]:

@@ -9,6 +9,7 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import Job
 from foliot.domain.run.run import Ended, NewRun, Status
 from foliot.domain.schedule.firing import Firing
+from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.progress import StepState
@@ -53,6 +54,10 @@ def settled(firings: Iterable[Firing]) -> Items:
         for firing in firings
         for tick in firing.ticks
     ]
+
+
+def about_pause(pause: ProjectPause) -> Items:
+    return [[pause.since, pause.until, pause.by, pause.note]]
 
 
 def about_jobs(jobs: Iterable[Job]) -> Items:

@@ -3,7 +3,9 @@
 from functools import partial
 from typing import Final
 
+from foliot.adapters.storage.shared.project_pauses import project_pauses_of
 from foliot.adapters.storage.shared.reads import Leader, PageOfRuns, Query, Read
+from foliot.adapters.storage.shared.row_types import instant_of
 from foliot.adapters.storage.shared.rows import ledger_row_of, read_rows, revision_of, schedule_of
 from foliot.adapters.storage.shared.run_reads import RunReads
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid, first_id_at
@@ -15,6 +17,8 @@ from foliot.domain.schedule.tick import PlannedTick, TickReason
 from foliot.ports.queries import Explained, LedgerRow, Matches, RunDetails, RunFilter, TickDetails
 
 _ANY: Final = ""
+_STOPPED_AT: Final = 7
+"""The column of `get_jobs`."""
 _EARLIER_RUNS: Final = 20
 """Among so many runs of a schedule before a tick, those that it overlapped with are looked for."""
 
@@ -55,7 +59,10 @@ class ExplainedReads:
         stored = yield Query("revisions", ([uid],))
         revisions, _ = read_rows(revision_of, [one[1:] for one in stored])
         pauses = yield Query("pauses", ([uid],))
+        project_pauses = project_pauses_of((yield Query("project_pauses", (self._project, since - 1)))).pauses
         row = yield from self._row(uid, since, until)
+        target = living[0].revision.spec.target if living else None
+        jobs = (yield Query("get_jobs", (self._project, [target]))) if target else ()
         at = since if row is None else max(since, row.record.scheduled_for)
         waiting = [PlannedTick(*one[1:]) for one in (yield Query("planned_ticks", ([uid],)))]
         leaders = yield Leader()
@@ -65,11 +72,13 @@ class ExplainedReads:
             schedule=living[0] if living else None,
             revisions=revisions,
             pauses=[Pause(*one[1:]) for one in pauses],
+            project_pauses=project_pauses,
             row=row,
             planned=next((tick for tick in waiting if since <= tick.scheduled_for <= until), None),
             before=(yield from self._row(uid, Instant(0), Instant(since - 1))),
             into=(yield from self._into(uid, row)),
             in_flight=(yield from self._in_flight(schedule_id, row)),
+            stopped_at=instant_of(jobs[0][_STOPPED_AT]) if jobs else None,
             has_scheduler=any(is_alive for _, _, is_alive in leaders),
         )
 

@@ -37,6 +37,7 @@ from foliot.errors import RowUnreadable
 
 UNKNOWN_OPTIONS: Final = Options(max_lost=0)
 """The options of a run whose own options cannot be read. Its number of retries is not known, so it has none."""
+_FAILED: Final = (Status.FAILED, Status.TIMEOUT)
 
 
 _AFTER_LAUNCH: Final = frozenset(
@@ -101,6 +102,11 @@ class FinishPlan(NamedTuple):
     given_back: list[Lease]
     unknown: list[Finish]
     handed_over: list[tuple[Lease, HandedOver]]
+
+    @property
+    def failed(self) -> list[RunId]:
+        """The runs that have failed."""
+        return [lease.run_id for lease, verdict in self.ended if verdict.status in _FAILED]
 
     @property
     def fenced(self) -> list[Lease]:

@@ -4,13 +4,15 @@ from functools import partial
 from typing import Final
 
 from foliot.adapters.storage.shared.definition_reads import DefinitionReads
+from foliot.adapters.storage.shared.project_pauses import last_project_pause
 from foliot.adapters.storage.shared.reads import Leader, LongLeases, PageOfRuns, Query, Read, SizeOnDisk
 from foliot.adapters.storage.shared.rows import job_of, read_rows
 from foliot.adapters.storage.shared.run_reads import RunReads
 from foliot.domain.clock import TOLERANCE, ClockFault, ClockFaultKind
-from foliot.domain.ids import RunId
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import Run, Status
+from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Schedule
 from foliot.ports.queries import ClockEffects, HealthDetails, HealthLimits, LongLease, RunFilter, StorageSize
 
@@ -30,7 +32,8 @@ class HealthReads:
     def health(self, limits: HealthLimits) -> Read[HealthDetails]:
         leaders = yield Leader()
         queues = yield Query("ready_queues", (limits.rows,))
-        [(late_count,)] = yield Query("count_late_schedules", (limits.late_since, limits.counted))
+        pause = yield from last_project_pause(self._project)
+        late, late_count = yield from self._late(limits, pause)
         [size] = yield SizeOnDisk()
         clocks = yield Query("clock_faults", (limits.rows,))
         failing = yield from self._failing(limits)
@@ -41,11 +44,13 @@ class HealthReads:
             workers=(yield from self._runs.workers()),
             depth=(yield from self._runs.depth(limits.counted)),
             ready_queues=[row[0] for row in queues],
-            late=(yield from self._late(limits)),
-            late_count=min(late_count, limits.counted),
+            late=late,
+            late_count=late_count,
             failing=[runs[run_id] for run_id in shown if run_id in runs],
             failing_count=len(failing),
+            stopped=[JobId(row[0]) for row in (yield Query("stopped_jobs", (self._project, limits.rows)))],
             size=StorageSize(*size),
+            project_pause=pause,
             clock_faults=[ClockFault(node, ClockFaultKind(kind), *rest) for node, kind, *rest in clocks],
         )
 
@@ -65,11 +70,16 @@ class HealthReads:
         runs = (yield from self._runs.get(run_ids)).runs
         return [runs[run_id] for run_id in run_ids if run_id in runs]
 
-    def _late(self, limits: HealthLimits) -> Read[list[Schedule]]:
+    def _late(self, limits: HealthLimits, pause: ProjectPause | None) -> Read[tuple[list[Schedule], int]]:
+        """Return late schedules, and their number. None is late while all are paused, or shortly after that."""
+        if pause is not None and (pause.until is None or pause.until >= limits.late_since):
+            return [], 0
+        [(count,)] = yield Query("count_late_schedules", (limits.late_since, limits.counted))
         values = (limits.late_since, limits.rows)
         late = yield Query("late_schedules", values)
         behind = yield Query("behind_schedules", values)
-        return (yield from self._definitions.read_schedules([*late, *behind][: limits.rows]))
+        shown = yield from self._definitions.read_schedules([*late, *behind][: limits.rows])
+        return shown, min(count, limits.counted)
 
     def _failing(self, limits: HealthLimits) -> Read[list[RunId]]:
         """Return the newest failed run of each enabled job that has not succeeded since, newest first."""

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from msgspec import Struct, ValidationError, convert
 
 from foliot.adapters.storage.shared.documents import decode_schedule_spec, read_column
+from foliot.adapters.storage.shared.project_pauses import ProjectPauses
 from foliot.adapters.storage.shared.row_types import Moment, as_text, instant_of, read_row
 from foliot.adapters.storage.shared.rows import Row, read_rows
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
@@ -42,6 +43,14 @@ class ScheduleParts(NamedTuple):
     revisions: Mapping[ScheduleUid, Sequence[Revision]]
     pauses: Mapping[ScheduleUid, Sequence[Pause]]
     planned: Mapping[ScheduleUid, Sequence[PlannedTick]]
+    project_pauses: ProjectPauses
+    succeeded_at: Mapping[ScheduleUid, Instant]
+
+
+def first_undecided(row: DueRow, planned: Mapping[ScheduleUid, Sequence[PlannedTick]]) -> Instant:
+    """Return a moment up to which nothing of the schedule is undecided. Planned ticks are before the watermark."""
+    moments = [tick.scheduled_for - 1 for tick in planned.get(row.uid, ())]
+    return Instant(min([row.settled_until, *moments]))
 
 
 def read_due(rows: Sequence[Row]) -> tuple[list[DueRow], list[Unreadable]]:
@@ -105,7 +114,7 @@ def _unreadable(uid: str, schedule_id: str, error: RowUnreadable) -> Unreadable:
 
 def due_schedule(row: DueRow, specs: Mapping[str, ScheduleSpec], parts: ScheduleParts, in_flight: int) -> DueSchedule:
     uid = row.uid
-    revisions, pauses, planned = parts
+    revisions, pauses, planned, (project_pauses, _), succeeded_at = parts
     return DueSchedule(
         uid,
         row.id,
@@ -115,10 +124,24 @@ def due_schedule(row: DueRow, specs: Mapping[str, ScheduleSpec], parts: Schedule
         tuple(revisions[uid]) if uid in revisions else (Revision(row.number, Instant(row.opened_at), specs[row.spec]),),
         Instant(row.settled_until),
         in_flight,
-        tuple(pauses[uid]) if uid in pauses else (),
+        _all_pauses(row, parts) if project_pauses else tuple(pauses[uid]) if uid in pauses else (),
         tuple(planned[uid]) if uid in planned else (),
         instant_of(row.behind_since),
+        succeeded_at.get(uid),
     )
+
+
+def skipping(rows: Sequence[DueRow], specs: Mapping[str, ScheduleSpec]) -> list[tuple[ScheduleUid, JobId]]:
+    """Return the schedules with `skip_if_successful`, and their jobs."""
+    known = [(row.uid, specs[row.spec]) for row in rows if row.spec in specs]
+    return [(uid, spec.target) for uid, spec in known if spec.skip_if_successful]
+
+
+def _all_pauses(row: DueRow, parts: ScheduleParts) -> tuple[Pause, ...]:
+    """Return the schedule's pauses and those of the project that have undecided moments."""
+    after = first_undecided(row, parts.planned)
+    open_pauses = [one for one in parts.project_pauses.pauses if one.until is None or one.until > after]
+    return (*parts.pauses.get(row.uid, ()), *(one.pause_of(row.uid) for one in open_pauses))
 
 
 def due_batch(
@@ -127,14 +150,17 @@ def due_batch(
     unreadable: Sequence[Unreadable],
     jobs: Sequence[Job],
     errors: Sequence[RowUnreadable],
+    *,
+    pause_version: int,
 ) -> DueBatch:
     """Return the due schedules. A schedule that starts a job of `errors` is reported as unreadable."""
     known = {job.id: job for job in jobs}
     if not errors:
-        return DueBatch(now, schedules, known, unreadable)
+        return DueBatch(now, schedules, known, unreadable, pause_version)
     without_job = list(_without_job(schedules, {JobId(error.name): error for error in errors}))
     uids = {one.uid for one in without_job}
-    return DueBatch(now, [one for one in schedules if one.uid not in uids], known, [*unreadable, *without_job])
+    readable = [one for one in schedules if one.uid not in uids]
+    return DueBatch(now, readable, known, [*unreadable, *without_job], pause_version)
 
 
 def _without_job(schedules: Sequence[DueSchedule], errors: Mapping[JobId, RowUnreadable]) -> Iterator[Unreadable]:

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from itertools import groupby
 
 from foliot.adapters.storage.shared.documents import read_overrides
+from foliot.adapters.storage.shared.project_pauses import last_project_pause, project_pauses_of
 from foliot.adapters.storage.shared.reads import Query, Read, Rows
 from foliot.adapters.storage.shared.rows import ledger_of, tick_of
 from foliot.adapters.storage.shared.run_reads import RunReads
@@ -12,6 +13,7 @@ from foliot.adapters.storage.shared.tree_rows import state_of
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import AttemptRecord, Run
+from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
@@ -73,6 +75,7 @@ class RecordReads:
         pauses = yield from self._of_schedules("pauses", uids)
         planned = yield from self._of_schedules("planned_ticks", uids)
         boots = yield from self._of_schedules("boots", uids)
+        project_pauses = project_pauses_of((yield Query("project_pauses", (self._project, 0)))).pauses if uids else ()
         return [
             ledger_of(
                 self._project,
@@ -82,6 +85,7 @@ class RecordReads:
                 pauses.get(row[0], ()),
                 planned.get(row[0], ()),
                 boots.get(row[0], ()),
+                project_pauses,
             )
             for row in rows
         ]
@@ -90,6 +94,9 @@ class RecordReads:
         """Return the rows of each schedule, without the uid column."""
         rows = (yield Query(query, (uids,))) if uids else ()
         return {uid: [row[1:] for row in group] for uid, group in groupby(rows, key=lambda row: row[0])}
+
+    def project_pause(self) -> Read[ProjectPause | None]:
+        return (yield from last_project_pause(self._project))
 
     # -- logs
 

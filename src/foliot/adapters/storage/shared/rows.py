@@ -23,6 +23,7 @@ from foliot.domain.job.definition import job_definition_id
 from foliot.domain.job.job import Job
 from foliot.domain.run.lease import Claim, Finish, Worker, WorkerState
 from foliot.domain.run.run import Tick
+from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Pause, Revision, Schedule, ScheduleSpec, ScheduleType
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.errors import RowUnreadable
@@ -60,6 +61,7 @@ class JobRow(Struct, array_like=True, frozen=True, gc=False):
     updated_at: Moment
     leads: str = ""
     paused_at: Moment | None = None
+    stopped_at: Moment | None = None
 
 
 def job_of(project: str, row: Row) -> Job:
@@ -73,7 +75,8 @@ def job_of(project: str, row: Row) -> Job:
         created_at=Instant(known.created_at),
         updated_at=Instant(known.updated_at),
         leads=known.leads,
-        paused_at=None if known.paused_at is None else Instant(known.paused_at),
+        paused_at=instant_of(known.paused_at),
+        stopped_at=instant_of(known.stopped_at),
     )
 
 
@@ -189,6 +192,7 @@ def ledger_of(
     pauses: Iterable[Row],
     planned: Iterable[Row],
     boots: Iterable[Row],
+    project_pauses: Iterable[ProjectPause],
 ) -> ScheduleLedger:
     """Decode the row of a schedule, and its revisions, pauses, planned ticks and boots."""
     try:
@@ -198,7 +202,8 @@ def ledger_of(
         read_boots = [Instant(read_row(BootRow, one, "boot", row[1]).at) for one in boots]
     except RowUnreadable as error:
         raise error.place_in(as_text(row[0]), as_text(row[1])) from error.__cause__
-    return ScheduleLedger(schedule, deleted_at, read_revisions, read_pauses, read_planned, read_boots)
+    of_project = [pause.pause_of(schedule.uid) for pause in project_pauses]
+    return ScheduleLedger(schedule, deleted_at, read_revisions, read_pauses, read_planned, read_boots, of_project)
 
 
 class BootRow(Struct, array_like=True, frozen=True, gc=False):

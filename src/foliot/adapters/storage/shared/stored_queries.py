@@ -15,6 +15,7 @@ from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.run.reference import RunReference
 from foliot.domain.run.run import AttemptRecord, Run
+from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
@@ -132,6 +133,9 @@ class StoredQueries(ABC):
         return await self._read(self._health.long_runs, started_before, limit)
 
     # -- by id, and in pages
+
+    async def project_pause(self) -> ProjectPause | None:
+        return await self._read_without_snapshot(self._records.project_pause)
 
     async def get_runs(self, run_ids: Collection[RunId]) -> dict[RunId, Run]:
         return await self._read_without_snapshot(self._records.runs, run_ids)

@@ -16,6 +16,7 @@ from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_slots
 from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
 from foliot.adapters.storage.sqlite.rows.end import end_unstarted
+from foliot.adapters.storage.sqlite.rows.failures import stop_failed_jobs
 from foliot.adapters.storage.sqlite.rows.place import Placement, place
 from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
 from foliot.domain.ids import JobId, RunId
@@ -119,6 +120,7 @@ def _pass_gates(tx: Transaction, passed: Sequence[Passed], postponed: Sequence[P
     started = encode_names(run_id for run_id, _ in waiting if run_id not in ends)
     _place_due(tx, tx.rows(SQL["passed_runs"], (started,)), now)
     end_unstarted(tx, ends, release_slots(tx, ends), now)
+    stop_failed_jobs(tx, [run_id for run_id, ended in ends.items() if ended.status is Status.FAILED], now)
     later = [run_id for run_id, until in postponed if tx.run(SQL["postpone"], (until, run_id))]
     return [one.run_id for one in waiting] + later
 

@@ -5,17 +5,21 @@ from functools import partial
 from typing import Final
 
 from foliot.adapters.storage.shared import event_items
-from foliot.adapters.storage.shared.documents import decode_schedule_spec, encode_names
+from foliot.adapters.storage.shared.documents import decode_schedule_spec, encode, encode_names
 from foliot.adapters.storage.shared.ledger import (
     DueRow,
     ScheduleParts,
     due_batch,
     due_schedule,
+    first_undecided,
     is_punctual,
     read_due,
     read_schedule_parts,
     read_specs,
+    skipping,
 )
+from foliot.adapters.storage.shared.project_pauses import project_pauses_of
+from foliot.adapters.storage.shared.row_types import instant_of
 from foliot.adapters.storage.shared.rows import job_of, pause_of, planned_of, read_rows, revision_of
 from foliot.adapters.storage.sqlite.database.context import Part
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
@@ -27,7 +31,7 @@ from foliot.adapters.storage.sqlite.rows.create import insert_runs
 from foliot.adapters.storage.sqlite.rows.place import place
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
-from foliot.domain.instant import Instant
+from foliot.domain.instant import LATEST, Instant
 from foliot.domain.run.limits import OVERLAP_PREFIX, overlap_key
 from foliot.domain.run.run import PRIORITY_STEP, NewRun
 from foliot.domain.schedule.firing import Firing
@@ -46,7 +50,8 @@ class SqliteLedger(Part):
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         def query(session: Session) -> DueBatch:
             now = self._context.now(at)
-            return _batch(session, self._project, session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit)), now)
+            found = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit, self._project))
+            return _batch(session, self._project, found, now)
 
         return await self._reader.read(query)
 
@@ -59,17 +64,22 @@ class SqliteLedger(Part):
 
         return await self._reader.read(query)
 
-    async def commit_firings(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
-        return await self._writer.submit(
-            "commit_firings", lambda tx: _commit_firings(tx, self._project, firings, tx.now(at))
-        )
+    async def commit_firings(
+        self, firings: Sequence[Firing], *, pause_version: int | None = None, at: Instant | None = None
+    ) -> list[ScheduleUid]:
+        def work(tx: Transaction) -> list[ScheduleUid]:
+            if pause_version is not None and tx.value(SQL["pause_version"], (self._project,)) != pause_version:
+                return []
+            return _commit_firings(tx, self._project, firings, tx.now(at))
+
+        return await self._writer.submit("commit_firings", work)
 
     async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
         if besides:
-            row = self._reader.peek(SQL["next_wake_besides"], (encode_names(besides),))
+            row = self._reader.peek(SQL["next_wake_besides"], (self._project, encode_names(besides)))
         else:
-            row = self._reader.peek(SQL["next_wake"])
-        return None if row is None else Instant(row[0])
+            row = self._reader.peek(SQL["next_wake"], (self._project,))
+        return None if row is None else instant_of(row[0])
 
 
 # -- due
@@ -80,7 +90,10 @@ def _batch(session: Session, project: str, found: Sequence[Row], now: Instant) -
     rows, unreadable = read_due([row[:_OWN] for row in found])
     extra_columns = {row[0]: row[_OWN:] for row in found}
     specs = read_specs(rows, unreadable)
-    parts = _schedule_parts(session, rows, extra_columns, unreadable)
+    parts = _schedule_parts(session, project, rows, extra_columns, unreadable)
+    if asking := skipping(rows, specs):
+        found_at = session.rows(SQL["last_successes"], (project, encode(asking)))
+        parts = parts._replace(succeeded_at={uid: at for uid, at in found_at if at is not None})
     unreadable_uids = {one.uid for one in unreadable}
     schedules = [
         due_schedule(row, specs, parts, extra_columns[row.uid][_IN_FLIGHT])
@@ -90,11 +103,15 @@ def _batch(session: Session, project: str, found: Sequence[Row], now: Instant) -
     targets = {spec.target for spec in specs.values()}
     targets |= {revision.spec.target for revisions in parts.revisions.values() for revision in revisions}
     jobs = read_rows(partial(job_of, project), session.rows(SQL["get_jobs"], (project, encode_names(targets))))
-    return due_batch(now, schedules, unreadable, *jobs)
+    return due_batch(now, schedules, unreadable, *jobs, pause_version=parts.project_pauses.version)
 
 
 def _schedule_parts(
-    session: Session, rows: Sequence[DueRow], extra_columns: Mapping[ScheduleUid, Row], unreadable: list[Unreadable]
+    session: Session,
+    project: str,
+    rows: Sequence[DueRow],
+    extra_columns: Mapping[ScheduleUid, Row],
+    unreadable: list[Unreadable],
 ) -> ScheduleParts:
     """Read the parts of schedules. Schedules with an unreadable row are added to `unreadable`."""
     with_pauses = {row.uid: row.id for row in rows if extra_columns[row.uid][_HAS_PAUSES]}
@@ -105,7 +122,9 @@ def _schedule_parts(
     )
     edited = {row.uid: row.id for row in rows if _needs_older(row, planned)}
     revisions = read_schedule_parts(revision_of, _of_schedules(session, "revisions", edited), edited, unreadable)
-    return ScheduleParts(revisions, pauses, planned)
+    undecided = min((first_undecided(row, planned) for row in rows), default=LATEST)
+    project_pauses = project_pauses_of(session.rows(SQL["project_pauses"], (project, undecided)))
+    return ScheduleParts(revisions, pauses, planned, project_pauses, {})
 
 
 def _of_schedules(session: Session, query: str, uids: Collection[ScheduleUid]) -> Mapping[ScheduleUid, list[Row]]:

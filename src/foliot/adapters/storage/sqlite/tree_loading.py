@@ -136,7 +136,7 @@ def _jobs(session: Session, project: str, wanted: Wanted) -> tuple[Mapping[JobId
         return {}, frozenset()
     rows = session.rows(SQL["get_jobs"], (project, encode_names(wanted.jobs)))
     found = {job_id: read_column(decode_job_spec, spec, "job", job_id) for job_id, spec, *_ in rows}
-    paused = frozenset(job_id for job_id, *_, paused_at in rows if paused_at is not None)
+    paused = frozenset(job_id for job_id, *_, paused_at, _ in rows if paused_at is not None)
     return {job_id: found.get(job_id) for job_id in wanted.jobs}, paused
 
 

@@ -1,5 +1,7 @@
 """foliot cancel, retry, mark, pause and resume: change runs, jobs and schedules by hand."""
 
+import getpass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -7,10 +9,14 @@ import click
 
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer
-from foliot.errors import FoliotError
+from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.batch import Action, Result, run_batch
 from foliot.interfaces.cli.id_completion import complete_ids
 from foliot.interfaces.cli.options import NAMING, json_option, storage_options
+from foliot.interfaces.cli.parse import parse_future
+from foliot.interfaces.cli.render.format import moment
+from foliot.interfaces.cli.render.pause import pause_text
+from foliot.service.queries.documents import as_json as document_of
 from foliot.service.services import Services
 
 _CANCELLED: Final = {
@@ -23,6 +29,7 @@ _MARKED: Final = {
     MarkAnswer.RECORDED: "replaced by a new run with status success",
     MarkAnswer.SUCCESS: "was already a success",
 }
+_ALL: Final = "all"
 
 
 @click.command("cancel", epilog=NAMING)
@@ -81,31 +88,89 @@ async def _mark(services: Services, name: str) -> Result:
 
 
 @click.command("pause")
-@click.argument("ids", nargs=-1, required=True, shell_complete=complete_ids("job", "schedule"))
+@click.argument("ids", nargs=-1, shell_complete=complete_ids("job", "schedule"))
+@click.option("--all", "is_all", is_flag=True, help="Pause all schedules, also those that are created meanwhile.")
+@click.option("--until", help="With --all: resume then. 90m, 24h, or a time in ISO 8601.")
+@click.option("--note", help="With --all: why. It is shown with the pause.")
 @storage_options
 @json_option("one object per id")
-def pause(ids: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
-    """Stop jobs (all their schedules) or schedules from firing.
+def pause(
+    ids: tuple[str, ...],
+    is_all: bool,
+    until: str | None,
+    note: str | None,
+    storage: str | None,
+    config: Path | None,
+    as_json: bool,
+) -> int:
+    """Stop jobs (all their schedules), schedules, or all schedules from firing.
 
     Running work continues. Ticks during the pause are recorded as skipped (paused). Workflows skip the steps that name
     a paused job.
     """
+    _check_ids(ids, is_all)
+    if is_all:
+        return run_batch(storage, config, [_ALL], _pause_all_action(until, note), as_json=as_json)
+    if until is not None or note is not None:
+        hint = "Write foliot pause --all, or leave --until and --note out."
+        raise InvalidInput("--until and --note need --all", hint=hint)
     return run_batch(storage, config, ids, _pause_action(True), as_json=as_json)
 
 
 @click.command("resume")
-@click.argument("ids", nargs=-1, required=True, shell_complete=complete_ids("job", "schedule"))
+@click.argument("ids", nargs=-1, shell_complete=complete_ids("job", "schedule"))
+@click.option("--all", "is_all", is_flag=True, help="End the pause of all schedules (foliot pause --all).")
 @storage_options
 @json_option("one object per id")
-def resume(ids: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
-    """Let paused jobs (all their schedules) or schedules fire again, and paused jobs run as steps."""
+def resume(ids: tuple[str, ...], is_all: bool, storage: str | None, config: Path | None, as_json: bool) -> int:
+    """Let paused jobs (all their schedules) or schedules fire again, and paused jobs run as steps.
+
+    --all ends the pause of all schedules. What was paused by its id stays paused.
+    """
+    _check_ids(ids, is_all)
+    if is_all:
+        return run_batch(storage, config, [_ALL], _resume_all, as_json=as_json)
     return run_batch(storage, config, ids, _pause_action(False), as_json=as_json)
+
+
+def _check_ids(ids: tuple[str, ...], is_all: bool) -> None:
+    if is_all == bool(ids):
+        given = "ids and --all are mutually exclusive" if is_all else "no job or schedule is given"
+        raise InvalidInput(given, hint="Give ids of jobs and schedules, or --all.")
+
+
+def _pause_all_action(until: str | None, note: str | None) -> Action:
+    async def pause_all(services: Services, _name: str) -> Result:
+        at = None if until is None else parse_future(until, datetime.now(UTC))
+        paused = await services.schedules.pause_all(at, note or "", _user())
+        return {"done": "paused", **document_of(paused), "text": pause_text(paused)}
+
+    return pause_all
+
+
+async def _resume_all(services: Services, _name: str) -> Result:
+    ended = await services.schedules.resume_all()
+    if ended is None:
+        raise FoliotError(
+            "the pause of all schedules is not in force",
+            hint="To resume a job or schedule, write its id. See: foliot schedules",
+        )
+    text = f"resumed all schedules, paused since {moment(ended.since)}"
+    return {"done": "resumed", **document_of(ended), "text": text}
+
+
+def _user() -> str:
+    """Return the name of the user of this process, or nothing if it has none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return ""
 
 
 def _pause_action(paused: bool) -> Action:
     async def set_paused(services: Services, name: str) -> Result:
         word = "paused" if paused else "resumed"
-        schedules = await services.schedules.pause_all(name, paused)
+        schedules = await services.schedules.pause_named(name, paused)
         text = f"{word} {', '.join(schedules) or name}"
         return {"id": name, "schedules": schedules, "done": word, "text": text}
 

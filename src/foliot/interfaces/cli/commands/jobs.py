@@ -1,5 +1,6 @@
 """foliot jobs: list jobs."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,9 @@ from foliot.interfaces.cli.output import print_json_lines, print_note
 from foliot.interfaces.cli.render.format import job_state, moment, rule, status
 from foliot.interfaces.cli.render.table import Column, print_table
 from foliot.service.queries.documents import as_json
+from foliot.service.queries.job_view import JobView
 from foliot.service.queries.jobs import ListedJob
+from foliot.service.queries.schedule_view import ScheduleView
 
 _COLUMNS: Final = (
     Column("JOB", is_whole=True),
@@ -60,6 +63,11 @@ def _document(listed: ListedJob) -> dict[str, object]:
     return {**as_json(listed.job), "state": job_state(listed.job, listed.schedules), "schedules": schedules}
 
 
+def _state(job: JobView, schedules: Sequence[ScheduleView]) -> str:
+    state = job_state(job, schedules)
+    return f"{state} (failures)" if state == "paused" and job.stopped_at is not None else state
+
+
 def _row(listed: ListedJob) -> tuple[object, ...]:
     job, schedules = listed.job, listed.schedules
     coming = [schedule.next_run_at for schedule in schedules if schedule.next_run_at and not schedule.paused]
@@ -69,7 +77,7 @@ def _row(listed: ListedJob) -> tuple[object, ...]:
     return (
         job.id,
         job.kind,
-        job_state(job, schedules),
+        _state(job, schedules),
         rules,
         moment(min(coming, default=None)),
         last,

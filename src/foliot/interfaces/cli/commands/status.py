@@ -11,6 +11,7 @@ from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.output import print_json, print_line
+from foliot.interfaces.cli.render.pause import pause_banner
 from foliot.interfaces.cli.render.status import fields, headline, notice_hint, notice_text, status_document
 from foliot.interfaces.cli.render.table import print_fields
 from foliot.interfaces.cli.render.text import escaped
@@ -44,6 +45,8 @@ def _page(storage: str | None, config: Path | None) -> StatusPage:
 
 def _print(page: StatusPage) -> None:
     print_line(headline(page))
+    if page.paused is not None:
+        print_line(pause_banner(page.paused))
     for notice in page.notices:
         print_line(f"\n{notice.state}: {escaped(notice_text(notice))}")
         print_line(f"  {escaped(notice_hint(notice))}")

@@ -16,6 +16,7 @@ from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.output import print_json, print_line
 from foliot.interfaces.cli.parse import seconds_within
 from foliot.interfaces.cli.render.overview import headline, overview_document, sections
+from foliot.interfaces.cli.render.pause import pause_banner
 from foliot.interfaces.cli.render.table import console, is_terminal, print_table, rich_table
 from foliot.interfaces.cli.render.text import escaped
 from foliot.service.queries.overview import OverviewPage
@@ -43,6 +44,8 @@ def command(storage: str | None, config: Path | None, once: bool, every: float, 
 
 def _print(page: OverviewPage) -> None:
     print_line(headline(page))
+    if page.paused is not None:
+        print_line(pause_banner(page.paused))
     for section in sections(page):
         print_line(f"\n{section.title}")
         print_table(section.columns, section.rows)
@@ -72,6 +75,8 @@ async def _picture(services: Services, width: int) -> Any:
         # It may be available again at the next update: a view that is open all day survives a restart.
         return Text(escaped(error.message), style="red")
     parts: list[Any] = [Text(headline(page), style="bold")]
+    if page.paused is not None:
+        parts.append(Text(pause_banner(page.paused), style="bold yellow"))
     for section in sections(page):
         rows = [[escaped(cell) for cell in row] for row in section.rows]
         parts += [Text(f"\n{section.title}", style="bold cyan"), rich_table(section.columns, rows, width=width)]

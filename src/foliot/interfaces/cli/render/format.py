@@ -132,9 +132,16 @@ def exact_span(seconds: int) -> str:
 def schedule_state(schedule: ScheduleView) -> str:
     if schedule.unreadable:
         return "unreadable"
-    if schedule.paused:
+    if schedule.is_paused:
         return "paused"
     return "on" if schedule.enabled else "disabled"
+
+
+def stopped_text(job: JobView) -> str | None:
+    """Return why the schedules of a job are paused, if failures are the reason."""
+    if job.stopped_at is None:
+        return None
+    return f"schedules paused at {moment(job.stopped_at)} after failed runs in a row; resume: foliot resume {job.id}"
 
 
 def job_state(job: JobView, schedules: Sequence[ScheduleView]) -> str:
@@ -143,7 +150,7 @@ def job_state(job: JobView, schedules: Sequence[ScheduleView]) -> str:
         return "disabled"
     if job.paused:
         return "paused"
-    return "paused" if schedules and all(schedule.paused for schedule in schedules) else "on"
+    return "paused" if schedules and all(schedule.is_paused for schedule in schedules) else "on"
 
 
 def json_line(value: Any) -> str:

@@ -13,6 +13,7 @@ from foliot.interfaces.cli.render.format import (
     option_text,
     plain,
     run_row,
+    stopped_text,
 )
 from foliot.interfaces.cli.render.gate import DEPENDENCY_COLUMNS, dependency_rows, gate_document, gate_text
 from foliot.interfaces.cli.render.schedule_page import schedule_fields
@@ -52,10 +53,12 @@ def _facts(page: JobPage) -> list[tuple[str, object]]:
         ("name", job.name or None),
         ("description", job.description or None),
         ("state", job_state(job, page.schedules)),
+        ("stopped", stopped_text(job)),
         ("kind", job.kind),
         *((f"  {name}", plain(value)) for name, value in job.spec.items()),
         ("payload", None if job.payload_template is None else json_line(job.payload_template)),
         *((name, option_text(name, value)) for name, value in job.options.items()),
+        ("pause_after_failures", job.pause_after_failures),
         ("gate", None if page.gate is None else gate_text(page.gate)),
         ("tags", ", ".join(job.tags) or None),
         ("owner", job.owner or None),

@@ -36,6 +36,7 @@ class Section(NamedTuple):
 def overview_document(page: OverviewPage) -> dict[str, Any]:
     return {
         "at": page.at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "paused": None if page.paused is None else as_json(page.paused),
         "depth": msgspec.to_builtins(page.depth),
         "executions": [_execution(one) for one in page.executions],
         "running": [as_json(run) for run in page.running],

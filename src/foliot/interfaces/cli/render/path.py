@@ -12,9 +12,11 @@ from foliot.domain.schedule.tick import TickReason
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.interfaces.cli.render.explanation import REASONS, explain
 from foliot.interfaces.cli.render.format import exact_span, last_line, moment, span
+from foliot.interfaces.cli.render.pause import pause_text
 from foliot.interfaces.cli.render.text import counted
 from foliot.service import path as answer
 from foliot.service.path import ChangeKind, NotPlanned, Path, Stage, StageState
+from foliot.service.queries.pause_view import PauseView
 
 _MOST_NAMED: Final = 5
 TICK_REASONS: Final[Mapping[str, str]] = {
@@ -24,6 +26,7 @@ TICK_REASONS: Final[Mapping[str, str]] = {
     TickReason.OVERLAP: "an earlier run of the schedule was not over",
     TickReason.PAUSED: "the schedule was paused",
     TickReason.DISABLED: "the job or the schedule was disabled",
+    TickReason.SUCCESSFUL: "the job had succeeded since the planned time before (skip_if_successful)",
     TickReason.DOWN: "no scheduler was running in time, and the schedule does not catch up",
     TickReason.TOO_OLD: "it was older than catchup_max_age when a scheduler was running again",
     TickReason.LAUNCH_FAILED: "its job or workflow did not exist",
@@ -74,8 +77,11 @@ def stage_text(stage: Stage) -> str:
             return _tick(stage)
         case answer.PolicyStage():
             return _policy(stage)
+        case answer.PausedStage(all_paused=PauseView() as pause):
+            return pause_text(pause)
         case answer.PausedStage():
-            return f"the schedule has been paused since {moment(stage.since)}"
+            why = ", after failed runs in a row (pause_after_failures)" if stage.after_failures else ""
+            return f"the schedule has been paused since {moment(stage.since)}{why}"
         case answer.TriggerStage():
             of = f", repeats {stage.rerun_of}" if stage.rerun_of else ""
             user = f" for {stage.user_id}" if stage.user_id else ""
@@ -139,6 +145,8 @@ def _policy(stage: answer.PolicyStage) -> str:
             parts.append(f"overlap={stage.overlap}")
             if stage.in_flight:
                 parts.append(f"not over then: {_some(stage.in_flight)}")
+        case TickReason.PAUSED if stage.all_paused is not None:
+            parts.append(pause_text(stage.all_paused))
         case TickReason.PAUSED if stage.paused_since is not None:
             until = f" until {moment(stage.paused_until)}" if stage.paused_until else ""
             parts.append(f"paused at {moment(stage.paused_since)}{until}")
@@ -220,6 +228,8 @@ def change_text(path: Path) -> str:
         case ChangeKind.STEPS_END:
             current = f": {_some(change.waits_for)}" if change.waits_for else ""
             return f"when its steps end{current}{f'; by its timeout at {at}' if at else ''}"
+        case ChangeKind.RESUMED if at:
+            return f"the ticks from {at} on, or earlier: foliot resume --all"
     return _CHANGES[change.kind].format(*change.waits_for)
 
 

@@ -75,6 +75,8 @@ def notice_text(notice: answer.Notice) -> str:
         case answer.SchedulesLate():
             since = f", since {moment(notice.since)}" if notice.since else ""
             return f"{counted(notice.count, 'schedule')} late{since}: {_named(notice.schedules, notice.count)}"
+        case answer.JobsStopped():
+            return f"schedules paused after failures in a row: {_named(notice.jobs)}"
         case answer.JobsFailing():
             return f"{counted(notice.count, 'job')} failing: {_named(notice.jobs, notice.count)}"
         case answer.DiskLow():
@@ -92,12 +94,12 @@ def notice_hint(notice: answer.Notice) -> str:
             return "Start one with: foliot serve"
         case answer.NoWorker():
             return "Start one with: foliot serve, or foliot worker"
-        case answer.QueuesUnserved(queues=(queue, *_)) if queue == TREES_QUEUE:
-            return "Workflows are not started. Start a coordinator with: foliot serve"
         case answer.QueuesUnserved(queues=queues):
-            return f"Start a worker with: foliot worker --queue {queues[0]}"
+            return _unserved_hint(queues[0])
         case answer.SchedulesLate(schedules=schedules):
             return f"See: foliot show {schedules[0] if schedules else 'SCHEDULE'}, and the log of foliot serve"
+        case answer.JobsStopped(jobs=jobs):
+            return f"See: foliot explain {jobs[0]}@last. After a repair: foliot resume {jobs[0]}"
         case answer.JobsFailing(jobs=jobs):
             return (
                 f"See: foliot explain {jobs[0] if jobs else 'JOB'}@last. After a repair: foliot retry, or foliot mark"
@@ -106,6 +108,12 @@ def notice_hint(notice: answer.Notice) -> str:
             return "Free some space, or keep less: see [retention] in the configuration"
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
             return clock_hint(notice)
+
+
+def _unserved_hint(queue: str) -> str:
+    if queue == TREES_QUEUE:
+        return "Workflows are not started. Start a coordinator with: foliot serve"
+    return f"Start a worker with: foliot worker --queue {queue}"
 
 
 def size_text(size: int) -> str:

@@ -27,6 +27,7 @@ from foliot.testing.conformance.storage.exchange import ExchangeContract
 from foliot.testing.conformance.storage.execution_retention import ExecutionRetentionContract
 from foliot.testing.conformance.storage.executions import ExecutionQueryContract
 from foliot.testing.conformance.storage.explained import ExplainedContract
+from foliot.testing.conformance.storage.failures import FailureContract
 from foliot.testing.conformance.storage.finish import FinishContract
 from foliot.testing.conformance.storage.firings import FiringContract
 from foliot.testing.conformance.storage.gates import GateContract
@@ -45,6 +46,7 @@ from foliot.testing.conformance.storage.openings import OpenContract
 from foliot.testing.conformance.storage.overlap import OverlapContract
 from foliot.testing.conformance.storage.overview import LogEndContract, OverviewContract
 from foliot.testing.conformance.storage.progress import ProgressContract
+from foliot.testing.conformance.storage.project_pauses import ProjectPauseContract
 from foliot.testing.conformance.storage.queries import DefinitionQueryContract, RunQueryContract
 from foliot.testing.conformance.storage.references import ReferenceContract
 from foliot.testing.conformance.storage.renames import RenameContract
@@ -53,6 +55,7 @@ from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
 from foliot.testing.conformance.storage.settlements import SettlementContract
 from foliot.testing.conformance.storage.signals import SignalContract
+from foliot.testing.conformance.storage.skips import SkipContract
 from foliot.testing.conformance.storage.tick_pages import RunListContract, TickPageContract
 from foliot.testing.conformance.storage.trees import TreeContract
 from foliot.testing.conformance.storage.unreadable import UnreadableContract
@@ -79,6 +82,7 @@ __all__ = [
     "ExecutionQueryContract",
     "ExecutionRetentionContract",
     "ExplainedContract",
+    "FailureContract",
     "FinishContract",
     "FiringContract",
     "GateContract",
@@ -100,6 +104,7 @@ __all__ = [
     "OverlapContract",
     "OverviewContract",
     "ProgressContract",
+    "ProjectPauseContract",
     "ReferenceContract",
     "RenameContract",
     "ReportContract",
@@ -109,6 +114,7 @@ __all__ = [
     "ScheduleContract",
     "SettlementContract",
     "SignalContract",
+    "SkipContract",
     "TickPageContract",
     "TreeContract",
     "UnreadableContract",

@@ -10,7 +10,6 @@ from foliot.domain.schedule.firing import DueSchedule, Firing, RoundContext, Sch
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.schedule.tick import TickOutcome, TickReason, TickRecord
 from foliot.domain.schedule.tick_run import launch_job
-from foliot.domain.schedule.timetable import Timetable
 from foliot.ports.ledger import DueBatch
 from foliot.ports.queries import ScheduleLedger
 from foliot.testing.builders import NIGHTLY, an_id, every, manual, reboot
@@ -149,6 +148,6 @@ def decide(one: DueSchedule, batch: DueBatch, boot_id: str) -> Firing:
 
 def faults(ledger: ScheduleLedger, ticks: Sequence[TickRecord]) -> list[Fault]:
     schedule = ledger.schedule
-    timetable = Timetable(schedule.id, ledger.revisions, ledger.pauses, ledger.boots)
+    timetable = ledger.timetable
     found = audit(timetable, ticks, ledger.planned, after=schedule.created_at, until=schedule.settled_until)
     return [finding.fault for finding in found]

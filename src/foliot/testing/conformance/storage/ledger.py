@@ -8,7 +8,6 @@ from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
 from foliot.domain.schedule.schedule import Catchup, Overlap
 from foliot.domain.schedule.tick import TickOutcome, tick_key
-from foliot.domain.schedule.timetable import Timetable
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, every
 from foliot.testing.clock import VirtualClock
@@ -214,7 +213,7 @@ async def findings(scene: Scene) -> list[object]:
     schedule = ledger.schedule
     return list(
         audit(
-            Timetable(schedule.id, ledger.revisions, ledger.pauses, ledger.boots),
+            ledger.timetable,
             await scene.ticks(schedule.uid),
             ledger.planned,
             after=schedule.created_at,

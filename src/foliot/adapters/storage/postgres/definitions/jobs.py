@@ -5,10 +5,10 @@ from functools import partial
 
 from foliot.adapters.storage.postgres.database.batcher import Batcher
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
-from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.postgres.definitions.renames import rename_jobs
 from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules
 from foliot.adapters.storage.postgres.rows.admit import Admitter
+from foliot.adapters.storage.postgres.rows.watch import watch_jobs
 from foliot.adapters.storage.shared.documents import as_stored_job, encode
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
 from foliot.adapters.storage.shared.rows import job_of, read_rows
@@ -97,7 +97,8 @@ async def put_jobs(
     if changed:
         now = await transaction.now(at)
         documents = [encode(jobs[job_id]) for job_id in changed]
-        await transaction.run("put_jobs", project, now, changed, documents)
+        limits = [jobs[job_id].pause_after_failures for job_id in changed]
+        await transaction.run("put_jobs", project, now, changed, documents, limits)
     rows = await transaction.rows("get_jobs", project, list(jobs))
     put = {job.id: job for job in (job_of(project, row) for row in rows)}
     transaction.note(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))
@@ -113,16 +114,3 @@ async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobI
         await delete_schedules(transaction, project, schedules, now)
     transaction.note(EventKind.JOB_DELETED, deleted_jobs(deleted))
     return deleted
-
-
-async def watch_jobs(transaction: Transaction, project: str, look_back: Mapping[JobId, Millis]) -> None:
-    """Begin to keep the ends of the runs of these jobs, including past ones."""
-    if not look_back:
-        return
-    if await transaction.column("unwatched", project, list(look_back)):
-        await transaction.run("lock_watched")
-        new = await transaction.column("unwatched", project, list(look_back))
-        if new:
-            await transaction.run("watch", project, new)
-            await transaction.run("keep_earlier_endings", project, new)
-    await transaction.run("look_back", project, *columns(sorted(look_back.items())))

@@ -1,29 +1,32 @@
 """Stores, reads, pauses and deletes schedules."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, merge_lists
-from foliot.adapters.storage.postgres.database.values import by_uid, columns, shared, storable_names
+from foliot.adapters.storage.postgres.database.values import by_uid, columns, shared
 from foliot.adapters.storage.postgres.ledger import add_ticks
+from foliot.adapters.storage.postgres.rows.schedules import (
+    lock_schedules,
+    lock_stored,
+    pause_stored,
+    read_schedules,
+    save_schedules,
+)
+from foliot.adapters.storage.postgres.rows.watch import watch_jobs
 from foliot.adapters.storage.shared.documents import as_stored_schedule, encode
 from foliot.adapters.storage.shared.event_items import about_schedules
 from foliot.adapters.storage.shared.new_schedules import initial_states
 from foliot.adapters.storage.shared.rows import (
-    Row,
-    StoredSchedules,
     planned_of,
-    repair_schedules,
     revision_of,
-    schedule_of,
 )
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, Millis
 from foliot.domain.schedule import edit
 from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleType
-from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.topic import Topic
 
@@ -49,9 +52,9 @@ class ScheduleDefinitions:
 
         async def work(transaction: Transaction) -> list[Schedule]:
             now = await transaction.now(at)
-            stored = await _lock_stored(transaction, self._project, schedule_ids)
+            stored = await lock_stored(transaction, self._project, schedule_ids)
             known = {schedule.id: schedule for schedule in stored.checked}
-            known |= await _pause(transaction, known.values(), now, paused=paused)
+            known |= await pause_stored(transaction, known.values(), now, paused=paused)
             return [known[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in known]
 
         return await self._database.write("pause", work)
@@ -72,7 +75,9 @@ class ScheduleDefinitions:
         if not schedule_ids:
             return {}
         rows = await self._database.rows("get_schedules", self._project, list(schedule_ids))
-        return {schedule.id: schedule for schedule in (await _read(self._database.rows, self._project, rows)).shown}
+        return {
+            schedule.id: schedule for schedule in (await read_schedules(self._database.rows, self._project, rows)).shown
+        }
 
     async def page_schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
@@ -81,7 +86,7 @@ class ScheduleDefinitions:
             rows = await self._database.rows("list_schedules", self._project, after or "", limit)
         else:
             rows = await self._database.rows("list_schedules_of_job", self._project, job_id, after or "", limit)
-        return (await _read(self._database.rows, self._project, rows)).shown
+        return (await read_schedules(self._database.rows, self._project, rows)).shown
 
 
 async def put_schedules(
@@ -89,7 +94,7 @@ async def put_schedules(
 ) -> dict[ScheduleId, Schedule]:
     """Create or edit schedules. Each id occurs once."""
     now = await transaction.now(at)
-    found = await _lock_stored(transaction, project, batch)
+    found = await lock_stored(transaction, project, batch)
     unrepairable, repaired = found.unrepairable, found.repaired
     await delete_schedules(transaction, project, [schedule.id for schedule in unrepairable], now)
     stored = [schedule for schedule in found.schedules if schedule.uid not in found.errors]
@@ -99,11 +104,11 @@ async def put_schedules(
         created |= await _create(transaction, project, missing, now)
         # Another process may create a schedule with this id first: then this one is an edit.
         if beaten := [new.id for new in missing if new.id not in created]:
-            known |= await _lock(transaction, project, beaten)
+            known |= await lock_schedules(transaction, project, beaten)
     edited = await _edit(transaction, known, batch, now)
     renewed = [edit.renew(one, now) for one in stored if one.uid in repaired and one.id not in edited]
     if renewed:
-        await _save(transaction, renewed)
+        await save_schedules(transaction, renewed)
         edited |= {schedule.id: schedule for schedule in renewed}
     changed = created | edited
     rebooting = {one.uid for one in known.values() if one.revision.spec.type is ScheduleType.REBOOT}
@@ -111,48 +116,16 @@ async def put_schedules(
     begun = [one.uid for one in changed.values() if one.revision.spec.type is ScheduleType.REBOOT]
     if boots := [(uid, transaction.clock.boot_id, None) for uid in begun if uid not in rebooting]:
         await transaction.run("add_boots", *columns(boots))
+    skipping = [one.revision.spec for one in changed.values() if one.revision.spec.skip_if_successful]
+    await watch_jobs(transaction, project, {spec.target: Millis(0) for spec in skipping})
     transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
     if changed:
         transaction.topics.add(Topic.SCHEDULES)
     # A schedule that was created in place of an unreadable paused one is paused as well.
-    changed |= await _pause(transaction, [changed[one.id] for one in unrepairable if one.paused_at], now, paused=True)
+    changed |= await pause_stored(
+        transaction, [changed[one.id] for one in unrepairable if one.paused_at], now, paused=True
+    )
     return known | changed
-
-
-async def _pause(
-    transaction: Transaction, schedules: Iterable[Schedule], now: Instant, *, paused: bool
-) -> dict[ScheduleId, Schedule]:
-    """Pause or resume the schedules that need it. Returns the changed ones."""
-    change = edit.pause if paused else edit.resume
-    changed = [change(schedule, now) for schedule in schedules if (schedule.paused_at is None) == paused]
-    if changed:
-        uids = [one.uid for one in changed]
-        if paused:
-            await transaction.run("begin_pauses", uids, [one.paused_at for one in changed])
-        else:
-            await transaction.run("end_pauses", uids, now)
-        await _save(transaction, changed)
-        transaction.topics.add(Topic.SCHEDULES)
-    kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
-    transaction.note(kind, about_schedules(changed))
-    return {schedule.id: schedule for schedule in changed}
-
-
-async def _lock(transaction: Transaction, project: str, ids: Iterable[ScheduleId]) -> dict[ScheduleId, Schedule]:
-    return {schedule.id: schedule for schedule in (await _lock_stored(transaction, project, ids)).schedules}
-
-
-async def _lock_stored(transaction: Transaction, project: str, ids: Iterable[ScheduleId]) -> StoredSchedules:
-    rows = await transaction.rows("lock_schedules_by_id", project, storable_names(ids))
-    return await _read(transaction.rows, project, rows)
-
-
-async def _read(ask: Callable[..., Awaitable[Sequence[Row]]], project: str, rows: Sequence[Row]) -> StoredSchedules:
-    """Decode schedules. An unreadable row is repaired from its revisions."""
-    try:
-        return StoredSchedules([schedule_of(project, row) for row in rows])
-    except RowUnreadable:
-        return repair_schedules(project, rows, by_uid(await ask("revisions", [row[0] for row in rows])))
 
 
 async def _create(
@@ -177,7 +150,7 @@ async def delete_schedules(
     transaction: Transaction, project: str, schedule_ids: Collection[ScheduleId], now: Instant
 ) -> list[ScheduleId]:
     """Delete schedules. Their planned ticks become cancelled, so that the ledger has no gap."""
-    known = await _lock(transaction, project, schedule_ids)
+    known = await lock_schedules(transaction, project, schedule_ids)
     if not known:
         return []
     uids = [schedule.uid for schedule in known.values()]
@@ -212,7 +185,7 @@ async def _edit(
         return {}
     ruling = await _open_revisions(transaction, changed)
     edited = [edit.edit(one, specs[one.id], ruling.get(one.uid, [one.revision]), now) for one in changed]
-    await _save(transaction, edited)
+    await save_schedules(transaction, edited)
     rows = [(one.uid, one.revision.number, one.revision.opened_at, encode(one.revision.spec)) for one in edited]
     await transaction.run("add_revisions", *columns(rows), tzdata_version())
     return {schedule.id: schedule for schedule in edited}
@@ -226,15 +199,3 @@ async def _open_revisions(transaction: Transaction, schedules: Iterable[Schedule
     asked = [(one.uid, one.settled_until, one.revision.number) for one in behind]
     rows = by_uid(await transaction.rows("revisions_since", *columns(asked)))
     return {uid: [revision_of(row) for row in found] for uid, found in rows.items()}
-
-
-async def _save(transaction: Transaction, schedules: Iterable[Schedule]) -> None:
-    await transaction.run("change_schedules", *columns(map(_changed_row, schedules)))
-
-
-def _changed_row(schedule: Schedule) -> tuple[object, ...]:
-    number, opened_at, spec = schedule.revision
-    return (
-        *(schedule.uid, schedule.version, spec.target, number, opened_at, encode(spec), schedule.enabled),
-        *(schedule.paused_at, schedule.updated_at, schedule.next_run_at, schedule.wake_at),
-    )

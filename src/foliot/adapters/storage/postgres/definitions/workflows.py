@@ -5,9 +5,10 @@ from functools import partial
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
 from foliot.adapters.storage.postgres.database.values import columns
-from foliot.adapters.storage.postgres.definitions.jobs import delete_jobs, lock_jobs, put_jobs, watch_jobs
+from foliot.adapters.storage.postgres.definitions.jobs import delete_jobs, lock_jobs, put_jobs
 from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules, put_schedules
 from foliot.adapters.storage.postgres.rows.cancel import cancel_unstarted
+from foliot.adapters.storage.postgres.rows.watch import watch_jobs
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
 from foliot.adapters.storage.shared.rows import Row

@@ -15,7 +15,8 @@ INSERT INTO foliot.meta (key, value) VALUES ('min_code', '1'), ('event_base', '0
 CREATE FUNCTION foliot.now_ms() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
     AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
 
--- leads: the workflow that the schedules of the job start in its place, see dependencies.
+-- leads: the workflow that the schedules of the job start in its place, see dependencies. pause_after: after so many
+-- failures in a row, counted from failures_from, its schedules are paused; stopped_at: when that was done.
 CREATE TABLE foliot.jobs (
     project    text COLLATE "C" NOT NULL,
     id         text COLLATE "C" NOT NULL,
@@ -25,8 +26,13 @@ CREATE TABLE foliot.jobs (
     updated_at bigint NOT NULL,
     leads      text COLLATE "C" NOT NULL DEFAULT '',
     paused_at  bigint,
+    pause_after   integer CHECK (pause_after >= 1),
+    failures_from bigint,
+    stopped_at    bigint,
     PRIMARY KEY (project, id)
 );
+
+CREATE INDEX jobs_stopped ON foliot.jobs (project, stopped_at) WHERE stopped_at IS NOT NULL;
 
 -- Schedules and their ledger -----------------------------------------------------------------------------------------
 
@@ -79,6 +85,32 @@ CREATE TABLE foliot.pauses (
     PRIMARY KEY (uid, since),
     CHECK ("until" >= since)
 );
+
+-- Pauses of all schedules. version: increases with each change of any pause of the project; decided: the watermarks that
+-- were later than since when the pause began, by uid; recorded: those that were later than until when it was shortened.
+CREATE TABLE foliot.project_pauses (
+    project   text COLLATE "C" NOT NULL,
+    since     bigint NOT NULL,
+    "until"   bigint,
+    version   bigint NOT NULL,
+    paused_by text NOT NULL,
+    note      text NOT NULL,
+    decided   text NOT NULL,
+    recorded  text NOT NULL,
+    PRIMARY KEY (project, since),
+    CHECK ("until" >= since)
+);
+
+CREATE UNIQUE INDEX project_pauses_version ON foliot.project_pauses (project, version);
+CREATE INDEX project_pauses_end ON foliot.project_pauses (project, "until");
+
+-- A transaction that saves decisions about schedules keeps this lock, so that no pause begins before it has committed.
+-- Each statement of a volatile function sees what was committed before it, so the version is read under the lock.
+CREATE FUNCTION foliot.pause_version(project text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('foliot pauses ' || 'foliot.project_pauses'::regclass::oid, 0));
+    RETURN coalesce((SELECT max(p.version) FROM foliot.project_pauses p WHERE p.project = $1), 0);
+END $$;
 
 CREATE TABLE foliot.planned (
     uid           text COLLATE "C" NOT NULL,

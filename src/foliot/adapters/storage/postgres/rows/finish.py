@@ -11,6 +11,7 @@ from foliot.adapters.storage.postgres.database.transaction import Transaction
 from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.end import add_notes, save_outputs
+from foliot.adapters.storage.postgres.rows.failures import stop_failed_jobs
 from foliot.adapters.storage.postgres.rows.place import Placement, place, put_ready
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.definition_cache import Reference
@@ -68,6 +69,7 @@ async def save_plan(transaction: Transaction, plan: FinishPlan) -> None:
     await _hand_over(transaction, plan.handed_over)
     await add_notes(transaction, [lease.run_id for lease in ended if lease.run.parent_id is not None])
     transaction.note(EventKind.RUNS_ENDED, event_items.ended(plan))
+    await stop_failed_jobs(transaction, plan.failed, now)
 
 
 async def _end_leases(transaction: Transaction, named: Sequence[LeaseName], at: Instant | None) -> list[Any]:

@@ -1,27 +1,28 @@
 -- -- jobs
 
 -- name: lock_jobs
-SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM foliot.jobs
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM foliot.jobs
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[])
 ORDER BY id FOR NO KEY UPDATE;
 
 -- name: put_jobs
 -- A new job begins with a higher revision than any deleted one, so that a cached definition with that id is outdated.
 -- A created_at outside the supported range was not written by Foliot, and is replaced.
-INSERT INTO foliot.jobs (project, id, spec, revision, created_at, updated_at)
-SELECT $1, new.id, new.spec, coalesce((SELECT value::int FROM foliot.meta WHERE key = 'revision_floor'), 0) + 1, $2, $2
-FROM unnest($3::text[], $4::text[]) AS new (id, spec) ORDER BY new.id
+INSERT INTO foliot.jobs (project, id, spec, pause_after, revision, created_at, updated_at)
+SELECT $1, new.id, new.spec, new.pause_after,
+       coalesce((SELECT value::int FROM foliot.meta WHERE key = 'revision_floor'), 0) + 1, $2, $2
+FROM unnest($3::text[], $4::text[], $5::int[]) AS new (id, spec, pause_after) ORDER BY new.id
 ON CONFLICT (project, id) DO UPDATE
-    SET spec = excluded.spec, revision = jobs.revision + 1, updated_at = excluded.updated_at,
+    SET spec = excluded.spec, pause_after = excluded.pause_after, revision = jobs.revision + 1, updated_at = excluded.updated_at,
         created_at = CASE WHEN jobs.created_at BETWEEN -62135596800000 AND 253402300799000
                           THEN jobs.created_at ELSE excluded.created_at END;
 
 -- name: get_jobs
-SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM foliot.jobs
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM foliot.jobs
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]);
 
 -- name: page_jobs
-SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM foliot.jobs WHERE project = $1 AND ($2::text IS NULL OR id > $2)
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM foliot.jobs WHERE project = $1 AND ($2::text IS NULL OR id > $2)
 ORDER BY project, id LIMIT $3;
 
 -- name: pause_job
@@ -30,6 +31,43 @@ UPDATE foliot.jobs SET paused_at = coalesce(paused_at, $1::bigint, foliot.now_ms
 
 -- name: resume_job
 UPDATE foliot.jobs SET paused_at = NULL WHERE project = $1 AND id = $2;
+
+-- name: stop_jobs
+UPDATE foliot.jobs SET stopped_at = $3 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]);
+
+-- name: restart_jobs
+-- Failures are counted from now on.
+UPDATE foliot.jobs SET stopped_at = NULL, failures_from = $3
+WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND pause_after IS NOT NULL;
+
+-- name: failed_jobs
+-- Of the jobs of these runs, those that have failed as often in a row as their definition allows, at most 1000 times.
+SELECT failing.project, failing.id FROM (
+    SELECT DISTINCT job.project, job.id, job.pause_after, greatest(
+        job.failures_from, 0,
+        (SELECT past.finished_at FROM foliot.endings past
+         WHERE past.project = job.project AND past.job_id = job.id AND past.status = 'success'
+         ORDER BY past.finished_at DESC LIMIT 1),
+        (SELECT past.finished_at FROM foliot.endings past
+         WHERE past.project = job.project AND past.job_id = job.id AND past.status = 'partial'
+         ORDER BY past.finished_at DESC LIMIT 1)) AS since
+    FROM foliot.runs run JOIN foliot.jobs job ON job.project = run.project AND job.id = run.job_id
+    WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.status IN ('failed', 'timeout')
+      AND job.pause_after IS NOT NULL
+) AS failing
+WHERE failing.pause_after <= (
+    SELECT count(*) FROM (
+        (SELECT one.run_id FROM foliot.endings one
+         WHERE one.project = failing.project AND one.job_id = failing.id AND one.status = 'failed'
+           AND one.finished_at > failing.since ORDER BY one.finished_at DESC LIMIT 1000)
+        UNION ALL
+        (SELECT one.run_id FROM foliot.endings one
+         WHERE one.project = failing.project AND one.job_id = failing.id AND one.status = 'timeout'
+           AND one.finished_at > failing.since ORDER BY one.finished_at DESC LIMIT 1000)) AS counted);
+
+-- name: running_schedules
+SELECT id FROM foliot.schedules
+WHERE project = $1 AND job_id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL AND paused_at IS NULL;
 
 -- name: delete_jobs
 DELETE FROM foliot.jobs WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) RETURNING id, revision;
@@ -300,6 +338,21 @@ ON CONFLICT (uid, since) DO UPDATE SET "until" = NULL;
 -- name: end_pauses
 UPDATE foliot.pauses SET "until" = greatest(since, $2)
 WHERE uid = ANY ((SELECT $1::text[])::text[]) AND "until" IS NULL;
+
+-- name: lock_project_pauses
+-- Waits until all decisions about schedules that are being saved have been committed, see pause_version.
+SELECT pg_advisory_xact_lock(hashtextextended('foliot pauses ' || 'foliot.project_pauses'::regclass::oid, 0));
+
+-- name: later_watermarks
+SELECT uid, settled_until FROM foliot.schedules WHERE project = $1 AND settled_until > $2;
+
+-- name: save_project_pause
+-- Replaces a pause that began at the same moment.
+INSERT INTO foliot.project_pauses (project, since, "until", version, paused_by, note, decided, recorded)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (project, since) DO UPDATE SET
+    "until" = excluded."until", version = excluded.version, paused_by = excluded.paused_by, note = excluded.note,
+    decided = excluded.decided, recorded = excluded.recorded;
 
 -- name: delete_schedules
 UPDATE foliot.schedules SET version = version + 1, deleted_at = $2, updated_at = $2, wake_at = NULL

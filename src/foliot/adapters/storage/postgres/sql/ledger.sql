@@ -2,7 +2,12 @@
 uid, id, version, created_at, revision, opened_at, spec, settled_until, behind_since
 
 -- name: due_schedules
-SELECT {due_columns} FROM foliot.schedules WHERE wake_at <= $1 ORDER BY wake_at LIMIT $2;
+-- While all schedules are paused, none is due.
+SELECT {due_columns} FROM foliot.schedules
+WHERE wake_at <= $1 AND NOT EXISTS (
+    SELECT 1 FROM foliot.project_pauses p
+    WHERE p.project = $3 AND (p."until" IS NULL OR (p.since <= $1 AND p."until" > $1)))
+ORDER BY wake_at LIMIT $2;
 
 -- name: due_after_boot
 SELECT {due_columns} FROM foliot.schedules
@@ -17,6 +22,26 @@ ON CONFLICT DO NOTHING;
 -- name: planned_ticks
 SELECT uid, scheduled_for, fire_at, revision FROM foliot.planned WHERE uid = ANY ((SELECT $1::text[])::text[])
 ORDER BY uid, scheduled_for;
+
+-- name: project_pauses
+-- Pauses that end after a moment, and the one that was changed last.
+SELECT since, "until", version, paused_by, note, decided, recorded FROM foliot.project_pauses
+WHERE project = $1 AND ("until" IS NULL OR "until" > $2
+    OR version = (SELECT max(p.version) FROM foliot.project_pauses p WHERE p.project = $1))
+ORDER BY since;
+
+-- name: last_successes
+-- When another run of the job of each schedule succeeded last.
+SELECT asked.uid, (
+    SELECT max(recent.finished_at) FROM (
+        SELECT e.finished_at, e.run_id FROM foliot.endings e
+        WHERE e.project = $1 AND e.job_id = asked.job_id AND e.status = 'success'
+        ORDER BY e.finished_at DESC LIMIT 100) AS recent
+    JOIN foliot.runs run ON run.id = recent.run_id WHERE run.schedule_uid IS DISTINCT FROM asked.uid)
+FROM unnest((SELECT $2::text[]), (SELECT $3::text[])) AS asked (uid, job_id);
+
+-- name: pause_version
+SELECT foliot.pause_version($1);
 
 -- name: pauses_since
 -- Pauses that overlap unsettled moments.
@@ -75,7 +100,9 @@ WHERE schedules.uid = new.uid;
 -- name: commit_punctual
 -- Firings of one tick each whose run starts immediately. Raising the version is the fence: an outdated firing updates
 -- no row, and all other rows follow from the updated ones. The rows are given, and so locked, in the order of uids.
+-- $30: the version of the pauses of all schedules that the firings were decided with, see pause_version.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
+fence AS MATERIALIZED (SELECT foliot.pause_version($1) AS version),
 new AS (
     SELECT given.uid, given.run_id, given.key, coalesce(given.version, $19::bigint) AS version,
            coalesce(given.wake_at, $20::bigint) AS wake_at, coalesce(given.moment, $21::bigint) AS moment,
@@ -97,6 +124,7 @@ fired AS (
         behind_since = NULL
     FROM new
     WHERE schedules.uid = new.uid AND schedules.version = new.version AND coalesce(schedules.deleted_at, 0) = 0
+      AND (SELECT version FROM fence) = coalesce($30::bigint, (SELECT version FROM fence))
     RETURNING new.*, schedules.id AS schedule_id
 ),
 stored AS (
@@ -134,9 +162,14 @@ noted AS (
 )
 SELECT (SELECT now FROM clock) AS now, string_agg(uid, ' ') AS saved FROM fired;
 
+-- name: unpaused_wake
+-- Not before the end of a pause of all schedules; null if it has no end.
+CASE WHEN NOT EXISTS (SELECT 1 FROM foliot.project_pauses p WHERE p.project = $1 AND p."until" IS NULL)
+    THEN greatest(wake_at, (SELECT max(p."until") + 1 FROM foliot.project_pauses p WHERE p.project = $1)) END
+
 -- name: next_wake
-SELECT wake_at FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1;
+SELECT {unpaused_wake} FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1;
 
 -- name: next_wake_besides
-SELECT wake_at FROM foliot.schedules
-WHERE wake_at IS NOT NULL AND uid <> ALL ((SELECT $1::text[])::text[]) ORDER BY wake_at LIMIT 1;
+SELECT {unpaused_wake} FROM foliot.schedules
+WHERE wake_at IS NOT NULL AND uid <> ALL ((SELECT $2::text[])::text[]) ORDER BY wake_at LIMIT 1;

@@ -113,6 +113,9 @@ SELECT name, expires_at FROM foliot.workers WHERE seen_at > $1 ORDER BY expires_
 SELECT run_id FROM (SELECT run_id, started_at FROM foliot.leases ORDER BY token LIMIT $2) AS oldest
 WHERE started_at < $1;
 
+-- name: stopped_jobs
+SELECT id FROM foliot.jobs WHERE project = $1 AND stopped_at IS NOT NULL ORDER BY stopped_at DESC LIMIT $2;
+
 -- name: ready_queues
 -- One index look-up per queue, whatever the number of runs.
 WITH RECURSIVE queues (name) AS (

@@ -2,9 +2,12 @@
 
 from foliot.adapters.storage.sqlite.definitions.dependencies import DependencyDefinitions
 from foliot.adapters.storage.sqlite.definitions.jobs import JobDefinitions
+from foliot.adapters.storage.sqlite.definitions.pauses import PauseDefinitions
 from foliot.adapters.storage.sqlite.definitions.schedules import ScheduleDefinitions
 from foliot.adapters.storage.sqlite.definitions.workflows import WorkflowDefinitions
 
 
-class SqliteDefinitions(JobDefinitions, ScheduleDefinitions, WorkflowDefinitions, DependencyDefinitions):
+class SqliteDefinitions(
+    JobDefinitions, ScheduleDefinitions, PauseDefinitions, WorkflowDefinitions, DependencyDefinitions
+):
     """Fills `ports.definitions.Definitions`."""

@@ -12,7 +12,9 @@ from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.adapters.storage.sqlite.definitions.renames import rename_jobs
-from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules, read_schedules
+from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules
+from foliot.adapters.storage.sqlite.rows.schedules import read_schedules
+from foliot.adapters.storage.sqlite.rows.watch import watch_jobs
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant, Millis
@@ -94,10 +96,17 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
                 updated_at=now,
                 leads=before.leads if before else "",
                 paused_at=before.paused_at if before else None,
+                stopped_at=before.stopped_at if before else None,
             )
     tx.run_many(
         SQL["put_jobs"],
-        [(project, job.id, encode(job.spec), job.revision, job.created_at, job.updated_at) for job in changed.values()],
+        [
+            (
+                *(project, job.id, encode(job.spec), job.revision, job.created_at, job.updated_at),
+                job.spec.pause_after_failures,
+            )
+            for job in changed.values()
+        ],
     )
     tx.note(now, EventKind.JOB_CHANGED, about_jobs(changed.values()))
     return [known[job_id] for job_id, _ in jobs]
@@ -125,11 +134,3 @@ def delete_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: 
     delete_schedules(tx, read_schedules(tx, project, rows).schedules, now)
     tx.note(now, EventKind.JOB_DELETED, deleted_jobs(found))
     return found
-
-
-def watch_jobs(tx: Transaction, project: str, look_back: Mapping[JobId, Millis]) -> None:
-    """Begin to keep the ends of the runs of these jobs, including past ones."""
-    for job_id in tx.column(SQL["unwatched"], (project, encode_names(look_back))):
-        tx.run(SQL["watch"], (project, job_id))
-        tx.run(SQL["keep_earlier_endings"], (project, job_id))
-    tx.run_many(SQL["look_back"], [(project, job_id, span) for job_id, span in look_back.items()])

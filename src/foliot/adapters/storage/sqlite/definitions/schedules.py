@@ -1,31 +1,33 @@
 """Stores, reads, pauses and deletes schedules (`domain.schedule.edit`)."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from foliot.adapters.storage.shared.documents import as_stored_schedule, encode, encode_names
 from foliot.adapters.storage.shared.event_items import about_schedules
 from foliot.adapters.storage.shared.new_schedules import initial_states
 from foliot.adapters.storage.shared.rows import (
-    Row,
-    StoredSchedules,
     planned_of,
-    repair_schedules,
     revision_of,
-    schedule_of,
 )
 from foliot.adapters.storage.sqlite.database.context import Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
+from foliot.adapters.storage.sqlite.rows.schedules import (
+    announce_schedules,
+    change_schedules,
+    named_schedules,
+    pause_stored,
+    read_schedules,
+)
+from foliot.adapters.storage.sqlite.rows.watch import watch_jobs
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, Millis
 from foliot.domain.schedule import edit
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, ScheduleType
-from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.topic import Topic
 
 
 class ScheduleDefinitions(Part):
@@ -54,7 +56,7 @@ class ScheduleDefinitions(Part):
         def work(tx: Transaction) -> list[Schedule]:
             found = {schedule.id: schedule for schedule in named_schedules(tx, self._project, schedule_ids).checked}
             wanted = [found[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in found]
-            return _pause(tx, wanted, tx.now(at), paused=paused)
+            return pause_stored(tx, wanted, tx.now(at), paused=paused)
 
         return await self._writer.submit("pause", work)
 
@@ -68,20 +70,6 @@ class ScheduleDefinitions(Part):
             return wanted
 
         return await self._writer.submit("delete_schedules", work)
-
-
-def read_schedules(session: Session, project: str, rows: Sequence[Row]) -> StoredSchedules:
-    """Decode schedules. An unreadable row is repaired from its current revision."""
-    try:
-        return StoredSchedules([schedule_of(project, row) for row in rows])
-    except RowUnreadable:
-        uids = encode_names(row[0] for row in rows)
-        return repair_schedules(project, rows, session.grouped(SQL["revisions"], (uids,)))
-
-
-def named_schedules(session: Session, project: str, schedule_ids: Collection[ScheduleId]) -> StoredSchedules:
-    rows = session.rows(SQL["get_schedules"], (project, encode_names(schedule_ids)))
-    return read_schedules(session, project, rows)
 
 
 def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
@@ -106,37 +94,19 @@ def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule
         known[schedule_id] = schedule
         answers.append(schedule)
     _create(tx, created.values())
-    _change(tx, edited.values())
+    change_schedules(tx, edited.values())
     # The boot of this host is over: the first tick is for the next one.
     begun = [one.uid for one in (created | edited).values() if one.revision.spec.type is ScheduleType.REBOOT]
     tx.run_many(SQL["add_boots"], [(uid, tx.clock.boot_id, None) for uid in begun if uid not in rebooting])
+    skipping = [one.revision.spec for one in (created | edited).values() if one.revision.spec.skip_if_successful]
+    watch_jobs(tx, project, {spec.target: Millis(0) for spec in skipping})
     tx.note(now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
     # A schedule that was created in place of an unreadable paused one is paused as well.
     paused = {
-        one.id: one for one in _pause(tx, [known[one.id] for one in unrepairable if one.paused_at], now, paused=True)
+        one.id: one
+        for one in pause_stored(tx, [known[one.id] for one in unrepairable if one.paused_at], now, paused=True)
     }
     return [paused.get(one.id, one) for one in answers] if paused else answers
-
-
-def _pause(tx: Transaction, schedules: Iterable[Schedule], now: Instant, *, paused: bool) -> list[Schedule]:
-    """Pause or resume the schedules that need it. Returns all of them in their current state."""
-    answers = []
-    changed = []
-    for schedule in schedules:
-        if (schedule.paused_at is not None) is paused:
-            answers.append(schedule)
-            continue
-        after = edit.pause(schedule, now) if paused else edit.resume(schedule, now)
-        changed.append(after)
-        answers.append(after)
-    _change(tx, changed)
-    if paused:
-        tx.run_many(SQL["begin_pauses"], [(schedule.uid, schedule.paused_at) for schedule in changed])
-    else:
-        tx.run_many(SQL["end_pauses"], [(now, schedule.uid) for schedule in changed])
-    kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
-    tx.note(now, kind, about_schedules(changed))
-    return answers
 
 
 def delete_schedules(tx: Transaction, schedules: Sequence[Schedule], now: Instant) -> None:
@@ -169,31 +139,13 @@ def _edit(tx: Transaction, schedule: Schedule, spec: ScheduleSpec, now: Instant)
 def _create(tx: Transaction, schedules: Collection[Schedule]) -> None:
     if not schedules:
         return
-    _announce(tx, schedules)
+    announce_schedules(tx, schedules)
     newest = tx.value(SQL["newest_schedule"])
     tx.run_many(SQL["create_schedules"], [_new_row(schedule) for schedule in schedules])
     tx.run(SQL["begin_revisions"], (newest, tzdata_version()))
-
-
-def _change(tx: Transaction, schedules: Collection[Schedule]) -> None:
-    _announce(tx, schedules)
-    tx.run_many(SQL["change_schedules"], [_changed_row(schedule) for schedule in schedules])
-
-
-def _announce(tx: Transaction, schedules: Iterable[Schedule]) -> None:
-    """Ring if one of these wakes the scheduler earlier than all stored schedules."""
-    wakes = [schedule.wake_at for schedule in schedules if schedule.wake_at is not None]
-    if wakes and ((next_wake := tx.value(SQL["next_wake"])) is None or min(wakes) < next_wake):
-        tx.ring(Topic.SCHEDULES)
 
 
 def _new_row(schedule: Schedule) -> tuple[Any, ...]:
     _, now, spec = schedule.revision
     who = (schedule.uid, schedule.id, schedule.project, spec.target)
     return (*who, now, encode(spec), schedule.next_run_at, schedule.wake_at)
-
-
-def _changed_row(schedule: Schedule) -> tuple[Any, ...]:
-    number, opened_at, spec = schedule.revision
-    rule = (schedule.version, spec.target, number, opened_at, encode(spec), schedule.enabled)
-    return (schedule.uid, *rule, schedule.paused_at, schedule.updated_at, schedule.next_run_at, schedule.wake_at)

@@ -15,9 +15,11 @@ from foliot.adapters.storage.shared.tree_rows import (
 from foliot.adapters.storage.sqlite.database.context import Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
-from foliot.adapters.storage.sqlite.definitions.jobs import delete_jobs, job_rows, put_jobs, watch_jobs
-from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules, named_schedules, put_schedules
+from foliot.adapters.storage.sqlite.definitions.jobs import delete_jobs, job_rows, put_jobs
+from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules, put_schedules
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
+from foliot.adapters.storage.sqlite.rows.schedules import named_schedules
+from foliot.adapters.storage.sqlite.rows.watch import watch_jobs
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant

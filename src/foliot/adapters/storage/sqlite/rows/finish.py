@@ -24,6 +24,7 @@ from foliot.adapters.storage.sqlite.database.session import SQL, Row
 from foliot.adapters.storage.sqlite.rows.admit import admit_keys, keys_of
 from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
 from foliot.adapters.storage.sqlite.rows.end import follow_finished
+from foliot.adapters.storage.sqlite.rows.failures import stop_failed_jobs
 from foliot.adapters.storage.sqlite.rows.place import Placement, place, put_ready
 from foliot.domain.events import EventKind
 from foliot.domain.ids import Token
@@ -112,6 +113,7 @@ def _save(tx: Transaction, plan: FinishPlan, now: Instant) -> None:
     tx.run_many(SQL["save_launches"], [(lease.run_id, how.executor_run_id, None) for lease, how in plan.handed_over])
     tx.note(now, EventKind.RUNS_ENDED, event_items.ended(plan))
     follow_finished(tx, [lease for lease, _ in plan.ended])
+    stop_failed_jobs(tx, plan.failed, now)
 
 
 def _end(tx: Transaction, ended: Sequence[tuple[Lease, Ended]], now: Instant) -> set[str]:

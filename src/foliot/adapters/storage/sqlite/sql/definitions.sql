@@ -1,21 +1,21 @@
 -- name: put_jobs
-INSERT INTO jobs (project, id, spec, revision, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO jobs (project, id, spec, revision, created_at, updated_at, pause_after) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (project, id)
 DO UPDATE SET
-    spec = excluded.spec, revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at
+    pause_after = excluded.pause_after, spec = excluded.spec, revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at
 
 -- name: revision_floor
 SELECT value FROM meta WHERE key = 'revision_floor'
 
 -- name: get_jobs
-SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM jobs
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM jobs
 WHERE project = ? AND id IN (SELECT value FROM json_each(?))
 
 -- name: get_job
-SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM jobs WHERE project = ? AND id = ?
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM jobs WHERE project = ? AND id = ?
 
 -- name: page_jobs
-SELECT id, spec, revision, created_at, updated_at, leads, paused_at FROM jobs WHERE project = ? AND id > ? ORDER BY id LIMIT ?
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM jobs WHERE project = ? AND id > ? ORDER BY id LIMIT ?
 
 -- name: pause_job
 -- Pausing twice keeps the first time.
@@ -23,6 +23,33 @@ UPDATE jobs SET paused_at = coalesce(paused_at, ?) WHERE project = ? AND id = ?
 
 -- name: resume_job
 UPDATE jobs SET paused_at = NULL WHERE project = ? AND id = ?
+
+-- name: stop_jobs
+UPDATE jobs SET stopped_at = ?3 WHERE project = ?1 AND id IN (SELECT value FROM json_each(?2))
+
+-- name: restart_jobs
+-- Failures are counted from now on.
+UPDATE jobs SET stopped_at = NULL, failures_from = ?3
+WHERE project = ?1 AND id IN (SELECT value FROM json_each(?2)) AND pause_after IS NOT NULL
+
+-- name: failed_jobs
+-- Of the jobs of these runs, those that have failed as often in a row as their definition allows, at most 1000 times.
+SELECT DISTINCT j.project, j.id FROM json_each(?1) n CROSS JOIN runs r ON r.id = n.value
+CROSS JOIN jobs j ON j.project = r.project AND j.id = r.job_id
+WHERE j.pause_after IS NOT NULL AND r.status IN ('failed', 'timeout') AND j.pause_after <= (
+    SELECT count(*) FROM (
+        SELECT 1 FROM endings e
+        WHERE e.project = j.project AND e.job_id = j.id AND e.status IN ('failed', 'timeout') AND e.finished_at > max(
+            coalesce(j.failures_from, 0),
+            coalesce((SELECT max(s.finished_at) FROM endings s
+                WHERE s.project = j.project AND s.job_id = j.id AND s.status = 'success'), 0),
+            coalesce((SELECT max(s.finished_at) FROM endings s
+                WHERE s.project = j.project AND s.job_id = j.id AND s.status = 'partial'), 0))
+        LIMIT 1000))
+
+-- name: running_schedules
+SELECT id FROM schedules
+WHERE project = ? AND job_id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL AND paused_at IS NULL
 
 -- name: delete_jobs
 DELETE FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?)) RETURNING id, revision
@@ -250,6 +277,16 @@ INSERT INTO pauses (uid, since, until) VALUES (?, ?, NULL) ON CONFLICT (uid, sin
 -- name: end_pauses
 -- If the clock was set back, a pause must not end before it began.
 UPDATE pauses SET until = max(?, since) WHERE uid = ? AND until IS NULL
+
+-- name: later_watermarks
+SELECT uid, settled_until FROM schedules WHERE project = ? AND settled_until > ?
+
+-- name: save_project_pause
+-- Replaces a pause that began at the same moment.
+INSERT INTO project_pauses (project, since, until, version, paused_by, note, decided, recorded) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+ON CONFLICT (project, since) DO UPDATE SET
+    until = excluded.until, version = excluded.version, paused_by = excluded.paused_by, note = excluded.note,
+    decided = excluded.decided, recorded = excluded.recorded
 
 -- name: delete_schedules
 UPDATE schedules SET deleted_at = ?, updated_at = ?, wake_at = NULL, version = version + 1 WHERE uid = ?

@@ -5,7 +5,11 @@ s.uid, s.id, s.version, s.created_at, s.revision, s.opened_at, s.spec, s.settled
     EXISTS (SELECT 1 FROM planned t WHERE t.uid = s.uid)
 
 -- name: due_schedules
-SELECT {due_columns} FROM schedules s WHERE s.wake_at <= ?2 ORDER BY s.wake_at LIMIT ?3
+-- While all schedules are paused, none is due.
+SELECT {due_columns} FROM schedules s
+WHERE s.wake_at <= ?2 AND NOT EXISTS (
+    SELECT 1 FROM project_pauses p WHERE p.project = ?4 AND (p.until IS NULL OR (p.since <= ?2 AND p.until > ?2)))
+ORDER BY s.wake_at LIMIT ?3
 
 -- name: due_after_boot
 SELECT {due_columns} FROM schedules s
@@ -19,6 +23,26 @@ INSERT INTO boots (uid, boot_id, at) VALUES (?, ?, ?) ON CONFLICT (uid, boot_id)
 -- name: planned_ticks
 SELECT uid, scheduled_for, fire_at, revision FROM planned
 WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, scheduled_for
+
+-- name: project_pauses
+-- Pauses that end after a moment, and the one that was changed last.
+SELECT since, until, version, paused_by, note, decided, recorded FROM project_pauses
+WHERE project = ?1 AND (
+    until IS NULL OR until > ?2 OR version = (SELECT max(p.version) FROM project_pauses p WHERE p.project = ?1))
+ORDER BY since
+
+-- name: last_successes
+-- When another run of the job of each schedule succeeded last; ?2: uid and job.
+SELECT n.value ->> 0, (
+    SELECT max(e.finished_at) FROM (
+        SELECT s.finished_at, s.run_id FROM endings s
+        WHERE s.project = ?1 AND s.job_id = n.value ->> 1 AND s.status = 'success'
+        ORDER BY s.finished_at DESC LIMIT 100) AS e
+    CROSS JOIN runs r ON r.id = e.run_id WHERE r.schedule_uid IS NOT n.value ->> 0)
+FROM json_each(?2) n
+
+-- name: pause_version
+SELECT coalesce(max(version), 0) FROM project_pauses WHERE project = ?
 
 -- name: versions
 SELECT uid, version FROM schedules WHERE deleted_at IS NULL AND uid IN (SELECT value FROM json_each(?))
@@ -75,9 +99,14 @@ SELECT ?2 || schedule_uid, 1, scheduled_for, id FROM runs WHERE rowid > ?1
 -- name: ready_punctual_runs
 INSERT INTO ready (queue, rank, run_id) SELECT queue, due_at - priority * ?2, id FROM runs WHERE rowid > ?1
 
+-- name: unpaused_wake
+-- Not before the end of a pause of all schedules; null if it has no end.
+CASE WHEN NOT EXISTS (SELECT 1 FROM project_pauses p WHERE p.project = ?1 AND p.until IS NULL)
+    THEN max(wake_at, coalesce((SELECT max(p.until) + 1 FROM project_pauses p WHERE p.project = ?1), wake_at)) END
+
 -- name: next_wake
-SELECT wake_at FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1
+SELECT {unpaused_wake} FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1
 
 -- name: next_wake_besides
-SELECT wake_at FROM schedules WHERE wake_at IS NOT NULL AND uid NOT IN (SELECT value FROM json_each(?))
+SELECT {unpaused_wake} FROM schedules WHERE wake_at IS NOT NULL AND uid NOT IN (SELECT value FROM json_each(?2))
 ORDER BY wake_at LIMIT 1

@@ -111,6 +111,9 @@ ORDER BY settled_until DESC, id LIMIT ?
 SELECT run_id FROM (SELECT run_id, started_at FROM leases ORDER BY token LIMIT ?2) AS oldest
 WHERE started_at < ?1
 
+-- name: stopped_jobs
+SELECT id FROM jobs WHERE project = ? AND stopped_at IS NOT NULL ORDER BY stopped_at DESC LIMIT ?
+
 -- name: ready_queues
 -- One index look-up per queue, whatever the number of runs.
 WITH RECURSIVE queues (name) AS (

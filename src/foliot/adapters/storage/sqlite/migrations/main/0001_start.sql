@@ -18,7 +18,8 @@ CREATE TABLE counters (
 
 INSERT INTO counters (name, value) VALUES ('token', 0);
 
--- leads: the workflow that the schedules of the job start in its place, see dependencies.
+-- leads: the workflow that the schedules of the job start in its place, see dependencies. pause_after: after so many
+-- failures in a row, counted from failures_from, its schedules are paused; stopped_at: when that was done.
 CREATE TABLE jobs (
     project TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -28,8 +29,13 @@ CREATE TABLE jobs (
     updated_at INTEGER NOT NULL,
     leads TEXT NOT NULL DEFAULT '',
     paused_at INTEGER,
+    pause_after INTEGER CHECK (pause_after IS NULL OR pause_after >= 1),
+    failures_from INTEGER,
+    stopped_at INTEGER,
     PRIMARY KEY (project, id)
 ) STRICT;
+
+CREATE INDEX jobs_stopped ON jobs (project, stopped_at) WHERE stopped_at IS NOT NULL;
 
 CREATE TABLE schedules (
     uid TEXT NOT NULL UNIQUE,
@@ -78,6 +84,23 @@ CREATE TABLE pauses (
     until INTEGER,
     PRIMARY KEY (uid, since)
 ) WITHOUT ROWID, STRICT;
+
+-- Pauses of all schedules. version: increases with each change of any pause of the project; decided: the watermarks that
+-- were later than since when the pause began, by uid; recorded: those that were later than until when it was shortened.
+CREATE TABLE project_pauses (
+    project TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    until INTEGER CHECK (until IS NULL OR until >= since),
+    version INTEGER NOT NULL,
+    paused_by TEXT NOT NULL,
+    note TEXT NOT NULL,
+    decided TEXT NOT NULL,
+    recorded TEXT NOT NULL,
+    PRIMARY KEY (project, since)
+) WITHOUT ROWID, STRICT;
+
+CREATE UNIQUE INDEX project_pauses_by_version ON project_pauses (project, version);
+CREATE INDEX project_pauses_by_end ON project_pauses (project, until);
 
 CREATE TABLE planned (
     uid TEXT NOT NULL,
