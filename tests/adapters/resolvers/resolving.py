@@ -1,6 +1,6 @@
 """Resolves inputs in tests and returns the items."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -25,8 +25,8 @@ async def documents(resolver: Resolver, uri: str, **options: Any) -> list[bytes]
     return await collected(resolver.resolve(a_request(uri, **options)))
 
 
-async def collected(batches: AsyncIterator[Any]) -> list[bytes]:
-    async with aclosing(batches) as opened:  # type: ignore[type-var]
+async def collected(batches: AsyncGenerator[Sequence[bytes]]) -> list[bytes]:
+    async with aclosing(batches) as opened:
         return [document async for batch in opened for document in batch]
 
 

@@ -9,7 +9,7 @@ when the first fanout uses it. The limits of fanouts apply to its items like to 
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing
 from importlib.metadata import EntryPoint, entry_points
 
 from foliot.adapters.resolvers.batches import Batches
@@ -46,9 +46,7 @@ class PluginResolver:
         resolver = await asyncio.to_thread(self._load)
         counted = Batches(request.limits)
         try:
-            source = resolver.resolve(request)
-            closing = aclosing(source) if isinstance(source, AsyncGenerator) else nullcontext(source)
-            async with closing as batches:
+            async with aclosing(resolver.resolve(request)) as batches:
                 async for batch in batches:
                     for document in batch:
                         counted.add_document(document)
