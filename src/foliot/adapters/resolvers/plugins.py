@@ -10,7 +10,7 @@ when the first fanout uses it. The limits of fanouts apply to its items like to 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from foliot.adapters.resolvers.batches import Batches
 from foliot.adapters.resolvers.time_limit import SECONDS, limited
@@ -18,9 +18,14 @@ from foliot.domain.fanout.inputs import PLUGINS
 from foliot.errors import InputsError, InputsUnavailable, InvalidInput, shortened
 from foliot.ports.resolver import Resolver, ResolveRequest
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 
 def find_plugins(taken: Collection[str], *, seconds: float = SECONDS) -> dict[str, "PluginResolver"]:
     """Return a resolver for each installed scheme, except those that are taken."""
+    from importlib.metadata import entry_points  # slow to import, and only a server needs it
+
     found = {point.name: PluginResolver(point, seconds=seconds) for point in entry_points(group=PLUGINS)}
     return {scheme: resolver for scheme, resolver in found.items() if scheme not in taken}
 
@@ -28,7 +33,7 @@ def find_plugins(taken: Collection[str], *, seconds: float = SECONDS) -> dict[st
 class PluginResolver:
     """Loads a resolver on first use, and enforces the limits of fanouts."""
 
-    def __init__(self, point: EntryPoint, *, seconds: float = SECONDS) -> None:
+    def __init__(self, point: "EntryPoint", *, seconds: float = SECONDS) -> None:
         self._point = point
         self._seconds = seconds
         self._resolver: Resolver | None = None
