@@ -17,6 +17,12 @@ from foliot.adapters.channel import UnixChannel
 from foliot.adapters.clock import SystemClock
 from foliot.adapters.processes import ProcProcesses
 from foliot.adapters.queue.storage import StorageQueue
+from foliot.adapters.resolvers.file import FileResolver
+from foliot.adapters.resolvers.http import HttpResolver
+from foliot.adapters.resolvers.job import JobResolver
+from foliot.adapters.resolvers.plugins import find_plugins
+from foliot.adapters.resolvers.sql.resolver import SqlResolver
+from foliot.adapters.resolvers.time_limit import SECONDS
 from foliot.adapters.runners.agent import AgentRunner
 from foliot.adapters.runners.approval import ApprovalRunner
 from foliot.adapters.runners.function import Handler
@@ -32,7 +38,9 @@ from foliot.adapters.runners.process.limits.descriptors import (
 )
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
+from foliot.adapters.secrets import KeyStore
 from foliot.domain.fanout.kind import FanoutKind
+from foliot.domain.file_url import parse_file_url
 from foliot.domain.ids import IdSource, JobId, ScheduleId
 from foliot.domain.input.words import text
 from foliot.domain.instant import Instant
@@ -56,12 +64,15 @@ from foliot.ports.clock import Clock
 from foliot.ports.host import Host
 from foliot.ports.launcher import RunLauncher
 from foliot.ports.listeners import Subscription
+from foliot.ports.resolver import Resolver
 from foliot.ports.runner import Runner
+from foliot.ports.secrets import Secrets
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.documents import Document
+from foliot.service.commands.dsns import ConfiguredDsns, DsnService
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.runs import RunService
@@ -122,6 +133,12 @@ class RunnerPolicy(NamedTuple):
     """The first directories on the module path of isolated Python jobs; None: the current directory."""
     sandbox_policy: SandboxPolicy = ANYTHING
     """The accounts and modules that jobs may name."""
+    file_roots: Sequence[Path] | None = None
+    """The directories whose files fanouts may read; None: any."""
+    dsns: Mapping[str, str] = {}
+    """The databases of the configuration that fanouts may read, in addition to those that are stored."""
+    inputs_seconds: float = SECONDS
+    """How long reading the items of a fanout may take."""
 
 
 UNRESTRICTED: Final = RunnerPolicy()
@@ -130,11 +147,17 @@ UNRESTRICTED: Final = RunnerPolicy()
 async def open_services(url: str, clock: Clock | None = None, *, create: bool = True) -> Services:
     storage = await open_storage(url, clock or SystemClock(), create=create)
     # Random bits come from the system each time: a forked child must not repeat the ids of its parent.
-    return build_services(storage, storage.clock, IdSource(lambda: secrets.randbits(80)))
+    keys = KeyStore(os.environ, _key_file(url))
+    return build_services(storage, storage.clock, IdSource(lambda: secrets.randbits(80)), keys)
 
 
-def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
-    """Build every service on an open storage."""
+def _key_file(url: str) -> Path | None:
+    """Return the file with the key for secrets, beside the database; None for a database on a server."""
+    return Path(f"{Path(parse_file_url(url).path).resolve()}-key") if url.startswith("sqlite:") else None
+
+
+def build_services(storage: Storage, clock: Clock, ids: IdSource, keys: Secrets | None = None) -> Services:
+    """Build every service on an open storage. Without `keys`, the environment must name a key to store secrets."""
     logs, documents = Logs(storage, clock), JsonDocuments()
     dependencies = DependencyService(storage)
     jobs = JobService(storage, clock, dependencies)
@@ -151,6 +174,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
         schedules=schedules,
         workflows=workflows,
         dependencies=dependencies,
+        dsns=DsnService(storage, keys or KeyStore(os.environ)),
         deployer=Deployer(storage, jobs, schedules, workflows),
         logs=logs,
         queries=Queries.on(storage, clock, logs, documents),
@@ -236,8 +260,12 @@ def build_node(
     settings: Settings,
     launcher: Launcher = launch_job,
     subscriptions: Sequence[Subscription] = (),
+    resolvers: Mapping[str, Resolver] | None = None,
 ) -> Node:
-    """Build a node on these services. `launcher` makes the runs of ticks."""
+    """Build a node on these services. `launcher` makes the runs of ticks.
+
+    `resolvers` read the inputs of fanouts. None: those of `build_resolvers`, without restrictions.
+    """
     parts = Parts(
         storage=services.storage,
         queue=StorageQueue(services.storage),
@@ -246,6 +274,7 @@ def build_node(
         clock=services.clock,
         ids=services.ids,
         runners=runners,
+        resolvers=build_resolvers(services) if resolvers is None else resolvers,
         launcher=launcher,
         subscriptions=subscriptions,
         sweep=sweep_processes,
@@ -275,6 +304,21 @@ def build_runners(
         "launch": LaunchRunner(launcher),
         APPROVAL_KIND: ApprovalRunner(),
     }
+
+
+def build_resolvers(services: Services, policy: RunnerPolicy = UNRESTRICTED) -> dict[str, Resolver]:
+    """Build a resolver for each scheme of `inputs_from`, those of installed plug-ins included."""
+    seconds = policy.inputs_seconds
+    http = HttpResolver(policy.outbound, seconds=seconds)
+    dsns = ConfiguredDsns(policy.dsns, services.dsns)
+    built_in: dict[str, Resolver] = {
+        "file": FileResolver(policy.file_roots, seconds=seconds),
+        "http": http,
+        "https": http,
+        "sql": SqlResolver(dsns, seconds=seconds),
+        "job": JobResolver(services.storage.queries, seconds=seconds),
+    }
+    return built_in | find_plugins(built_in, seconds=seconds)
 
 
 class Descriptors(NamedTuple):

@@ -13,6 +13,7 @@ from foliot.domain.vocabulary.field import Field, Schema, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.places import (
     DEFAULTS,
+    DSN_SECTION,
     INCLUDE,
     JOB,
     JOB_CALL,
@@ -43,7 +44,7 @@ def besides(fields: Iterable[Field], others: Iterable[Field]) -> tuple[Field, ..
 def in_file(field: Field) -> Field:
     if field.name == "include":
         return next(iter(INCLUDE))
-    return field._replace(read=TABLES._replace(words="table")) if field.name in SECTIONS else field
+    return field._replace(read=TABLES._replace(words="table")) if field.name in (*SECTIONS, DSN_SECTION) else field
 
 
 TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
@@ -53,6 +54,7 @@ TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
     "`[queue]`": server.QUEUE.fields,
     "`[retention]`": server.RETENTION.fields,
     "`[outbound]`": server.OUTBOUND.fields,
+    "`[fanout]`": server.FANOUT.fields,
     "`[[jobs]]`": (*IDENTITY, *DESCRIPTION),
     "When it runs": (*RULE, *POLICY),
     "How its runs are handled": OPTIONS,

@@ -55,6 +55,20 @@ def test_a_url_is_shown_without_its_credentials_and_the_values_of_its_query(url:
     assert public_value("url", url) == public
 
 
+@pytest.mark.proves("Z48")
+@for_each(
+    ("source", "public"),
+    [
+        ("https://ada:s3cret@lists.example/a?key=s3cret", "https://***@lists.example/a?key=***"),
+        ("sql://main?SELECT url FROM targets", "sql://main?SELECT url FROM targets"),
+        ("job://monitor?output_as_lines", "job://monitor?output_as_lines"),
+    ],
+)
+def test_the_source_of_a_fanout_is_shown_without_secrets(source: str, public: str) -> None:
+    assert public_value("inputs_from", source) == public
+    assert is_hidden("inputs_from", public) is (source != public)
+
+
 @for_each(
     "name",
     ["password", "DB_PASSWORD", "apiToken", "api_key", "X-Api-Key", "accessKey", "client.secret", "credentials"],

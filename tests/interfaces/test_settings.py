@@ -8,15 +8,16 @@ import pytest
 
 from foliot import Foliot
 from foliot.config import Configuration, RetentionSettings, ServerSettings
-from foliot.config.settings import OutboundSettings
+from foliot.config.settings import FanoutSettings, OutboundSettings
 from foliot.domain.instant import DAY, SECOND, Millis
 from foliot.domain.run.outcome import Failure, Reason
 from foliot.domain.schedule.firing import SchedulerSettings
 from foliot.engine.settings import Role
-from foliot.errors import InvalidInput
+from foliot.errors import InputsError, InvalidInput
 from foliot.interfaces.cli.server.process import Served
 from foliot.interfaces.cli.server.settings import node_settings, parse_roles
-from foliot.wiring import build_runners
+from foliot.wiring import build_resolvers, build_runners
+from tests.adapters.resolvers.resolving import items
 from tests.adapters.runners.attempts import ListLog, an_attempt
 
 NOTHING = dict.fromkeys(("name", "concurrency", "lease", "poll", "misfire_grace", "drain", "echo")) | {"queues": ()}
@@ -125,3 +126,26 @@ async def test_addresses_blocked_by_the_configuration_are_blocked_for_http_jobs(
 
     assert isinstance(outcome, Failure)
     assert outcome.reason is reason
+
+
+async def test_the_configuration_restricts_the_sources_of_fanouts(tmp_path: Path) -> None:
+    configuration = Configuration(
+        fanout=FanoutSettings(file_roots=(tmp_path / "lists",), inputs_timeout=Millis(7 * SECOND)),
+        dsns={"main": "sqlite:////srv/shop.db"},
+        outbound=OutboundSettings(block_private=True),
+    )
+    (tmp_path / "secret").touch()
+    app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+    served = Served(app, None, tmp_path / "foliot.toml", configuration, frozenset())
+    async with app:
+        resolvers = build_resolvers(await app.open(), served.policy)
+
+    assert set(resolvers) >= {"file", "http", "https", "sql", "job"}
+    assert served.policy.inputs_seconds == 7
+    for uri, message in {
+        f"file://{tmp_path}/secret": "not in an allowed directory",
+        "http://127.0.0.1:1/x": "loopback address, which is blocked",
+        "sql://main?SELECT 1": "could not be opened",
+    }.items():
+        with pytest.raises(InputsError, match=message):
+            await items(resolvers[uri.partition(":")[0]], uri)

@@ -35,6 +35,7 @@ from foliot.wiring import (
     UNRESTRICTED,
     RunnerPolicy,
     build_node,
+    build_resolvers,
     build_runners,
     node_label,
     open_services,
@@ -221,7 +222,8 @@ class Application(Registry):
         chosen = settings or Settings(label=node_label())
         runners = build_runners(self._functions, self.launcher, chosen.slots, policy, echo=chosen.echo)
         services = await self.open()
-        node = build_node(services, runners, chosen, self.tick_launcher, self.hooks.subscriptions(services.storage))
+        subscriptions, resolvers = self.hooks.subscriptions(services.storage), build_resolvers(services, policy)
+        node = build_node(services, runners, chosen, self.tick_launcher, subscriptions, resolvers)
         self._nodes.add(node)
         return node
 

@@ -12,8 +12,10 @@ from foliot.config.environment import report_unknown_variables, section_from
 from foliot.config.files import Files, parse, read_files, read_text, sections, settings_text
 from foliot.config.reading import Fields, Reading
 from foliot.config.sections import (
+    fanout_settings,
     outbound_settings,
     queue_settings,
+    read_dsns,
     retention_settings,
     server_settings,
     storage_url,
@@ -22,7 +24,7 @@ from foliot.config.settings import Configuration, Loaded
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.instant import Instant
 from foliot.domain.schedule.defaults import BUILT_IN, ScheduleDefaults
-from foliot.domain.vocabulary.places import LATER_SECTIONS, ROOT, SECTIONS
+from foliot.domain.vocabulary.places import DSN_SECTION, LATER_SECTIONS, ROOT, SECTIONS
 from foliot.domain.vocabulary.schedule import CATCHUP, JITTER, OVERLAP
 from foliot.domain.vocabulary.server import SERVER_DEFAULTS
 from foliot.errors import InvalidInput, Place
@@ -103,6 +105,8 @@ def _settings(main: tuple[Document, ...], files: Files, reading: Reading) -> tup
         retention=retention_settings(fields["retention"], reading),
         outbound=outbound_settings(fields["outbound"], server, reading),
         schedule_defaults=ScheduleDefaults(**_defaults(fields).fill((OVERLAP, CATCHUP, JITTER))).over(BUILT_IN),
+        fanout=fanout_settings(fields["fanout"]),
+        dsns=_dsns(main, reading),
         files=files.paths,
         blank=files.blank,
         watched=files.directories,
@@ -118,7 +122,7 @@ def _check_root(document: Document, reading: Reading, *, is_main: bool) -> None:
         if name in document.tree:
             message = f"{name} arrives with a later version; this is ignored"
             reading.problems.warning(root.child(name).place, message, "Leave it out until then.")
-    for name in SECTIONS:
+    for name in (*SECTIONS, DSN_SECTION):
         if name in document.tree and not is_main:
             hint = "An included file has [[jobs]] and [[workflows]] only."
             reading.problems.error(root.child(name).place, f"[{name}] belongs into the main file", hint)
@@ -130,6 +134,10 @@ def _section(name: str, main: tuple[Document, ...], reading: Reading) -> Fields:
     for node in sections(main, name):
         fields |= reading.table(node, SECTIONS[name])
     return Fields(fields | reading.table(section_from(reading.environ, name), SECTIONS[name]))
+
+
+def _dsns(main: tuple[Document, ...], reading: Reading) -> dict[str, str]:
+    return {name: dsn for node in sections(main, DSN_SECTION) for name, dsn in read_dsns(node, reading).items()}
 
 
 def _defaults(fields: Mapping[str, Fields]) -> Fields:

@@ -90,6 +90,16 @@ class Reading:
                 self._read(node, name, field, fields)
         return fields
 
+    def names(self, node: Node, reader: Reader) -> Fields:
+        """Return the values of a table whose keys are names. A value with a problem is left out."""
+        fields = Fields()
+        if not isinstance(node.value, dict):
+            self.problems.error(node.place, f"{node.path[-1]} must be a table", "Give it keys, each with a value.")
+            return fields
+        for name in node.value:
+            self._read(node, name, Field(name, reader, ""), fields)
+        return fields
+
     def refuse(
         self, place: Place, error: InvalidInput, context: str = "", written: Mapping[str, str] | None = None
     ) -> None:

@@ -10,17 +10,21 @@ from msgspec.structs import replace
 from foliot.config.document import Node
 from foliot.config.reading import Fields, Reading
 from foliot.config.settings import (
+    FanoutSettings,
     OutboundSettings,
     QueueSettings,
     RetentionSettings,
     ServerSettings,
 )
 from foliot.domain.defaults import DEFAULT_STORAGE
+from foliot.domain.fanout.dsn import engine_of, sqlite_path
+from foliot.domain.fanout.inputs import check_dsn_name
 from foliot.domain.file_url import parse_file_url
 from foliot.domain.job.job import check_name
 from foliot.domain.outbound.policy import read_allowed
 from foliot.domain.schedule.firing import SchedulerSettings
-from foliot.domain.vocabulary.server import NODE, RETENTION, SCHEDULER, WEB
+from foliot.domain.vocabulary.readers import TEXT
+from foliot.domain.vocabulary.server import FANOUT, NODE, RETENTION, SCHEDULER, WEB
 from foliot.errors import InvalidInput, suggest
 
 SCHEMES: Final = ("sqlite", "postgresql", "postgres")
@@ -65,6 +69,35 @@ def outbound_settings(fields: Fields, server: ServerSettings, reading: Reading) 
         block_private=fields.value("block_private", server.mode == "production"),
         allow=tuple(fields.value("allow", ())),
     )
+
+
+def fanout_settings(fields: Fields) -> FanoutSettings:
+    """Return the settings of fanouts. Paths in a file are relative to that file."""
+    given = fields.fill(FANOUT)
+    if "file_roots" in given:
+        directory = fields["file_roots"].node.origin.directory
+        given["file_roots"] = tuple(directory / path for path in given["file_roots"])
+    return FanoutSettings(**given)
+
+
+def read_dsns(node: Node, reading: Reading) -> dict[str, str]:
+    """Return the DSNs of a section, by name."""
+    dsns = {}
+    for name, found in reading.names(node, TEXT).items():
+        try:
+            check_dsn_name(name)
+            dsns[name] = _absolute_dsn(found.value, found.node.origin.directory)
+        except InvalidInput as error:
+            reading.refuse(found.place, error)
+    return dsns
+
+
+def _absolute_dsn(dsn: str, directory: Path) -> str:
+    """Return a DSN with the absolute path of its file. Raise InvalidInput if it is not a DSN."""
+    if dsn.startswith("sqlite://"):
+        dsn = sqlite_url(directory / sqlite_path(dsn))
+    engine_of(dsn)
+    return dsn
 
 
 def queue_settings(fields: Fields, reading: Reading) -> QueueSettings:

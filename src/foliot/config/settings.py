@@ -1,9 +1,10 @@
 """A configuration as values: what has been read, checked and is ready for use."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deploy.deployment import Declared
@@ -81,6 +82,15 @@ class OutboundSettings(Struct, frozen=True, kw_only=True):
     """Networks and names that pass although they are private."""
 
 
+class FanoutSettings(Struct, frozen=True, kw_only=True):
+    """Where the items of fanouts may come from."""
+
+    file_roots: tuple[Path, ...] | None = None
+    """The directories of files that may be read. None: any."""
+    inputs_timeout: Millis = Millis(300 * SECOND)
+    """How long reading the items of a fanout may take."""
+
+
 class Configuration(Struct, frozen=True, kw_only=True):
     """Everything in a file and its includes, with the environment over it."""
 
@@ -92,6 +102,9 @@ class Configuration(Struct, frozen=True, kw_only=True):
     outbound: OutboundSettings = OutboundSettings()
     schedule_defaults: ScheduleDefaults = BUILT_IN
     """For schedules that programs create while the server runs."""
+    fanout: FanoutSettings = FanoutSettings()
+    dsns: Mapping[str, str] = field(default_factory=dict)
+    """The databases that fanouts may read, by name. The texts may contain passwords."""
     declared: Declared = Declared()
     files: tuple[Path, ...] = ()
     """Every file that was read, the main one first."""

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foliot.config.document import Node
+from foliot.config.inputs import check_inputs
 from foliot.config.kinds import Kind, implied_kind, job_spec
 from foliot.config.reading import Fields, Reading
 from foliot.domain.fanout.spec import FANOUT, Reducer, RunOn
@@ -69,6 +70,9 @@ def _check_source(fields: Fields, node: Node, reading: Reading) -> None:
     if not given:
         hint = 'Name their source, such as inputs_from = "file:///etc/targets.txt", or list them: items = ["a", "b"].'
         reading.problems.error(node.place, "a job of kind fanout needs inputs_from or items", hint)
+    source = fields.get("inputs_from")
+    if source is not None and not source.value.startswith(_STEP_OUTPUT):
+        check_inputs(source, reading)
     if len(given) > 1:
         reading.problems.error(fields["items"].place, "inputs_from and items both give the items", "Keep one of them.")
 

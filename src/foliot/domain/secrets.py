@@ -4,7 +4,7 @@ Values are not declared as secrets, so their place and their name decide:
 
     env, headers             names are shown, values are masked
     stdin, body              masked
-    url                      without credentials, and with masked values in its query
+    url, inputs_from         without credentials, and with masked values in the query of a web address
     json, payload, params,   values are masked if their name sounds like a secret
       output
     any other text           without credentials in URLs and the text after Bearer or Basic
@@ -24,6 +24,8 @@ HIDDEN: Final = "***"
 _TABLES: Final = frozenset({"env", "headers"})
 _OPAQUE: Final = frozenset({"stdin", "body"})
 _DOCUMENTS: Final = frozenset({"json", "payload", "payload_template", "params"})
+
+_PAGES: Final = ("http://", "https://")
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SECRETS: Final = frozenset(
@@ -57,7 +59,7 @@ def public_value(field: str, value: Any) -> Any:
         return dict.fromkeys(value, HIDDEN) if isinstance(value, dict) else HIDDEN
     if field in _OPAQUE:
         return None if value is None else HIDDEN
-    if field == "url" and isinstance(value, str):
+    if isinstance(value, str) and _is_url(field, value):
         return public_url(value)
     return public_document(value) if field in _DOCUMENTS else _public_texts(value)
 
@@ -108,7 +110,11 @@ def is_hidden(field: str, value: Any) -> bool:
     """Return whether a value contains a mask instead of a secret. Other asterisks are plain text."""
     if not isinstance(value, str):
         return False
-    return value == HIDDEN or _STARS.search(value) is not None or (field == "url" and HIDDEN in value)
+    return value == HIDDEN or _STARS.search(value) is not None or (_is_url(field, value) and HIDDEN in value)
+
+
+def _is_url(field: str, value: str) -> bool:
+    return field == "url" or (field == "inputs_from" and value.startswith(_PAGES))
 
 
 def _public_texts(value: Any) -> Any:

@@ -29,6 +29,9 @@
     │   ├── InputsUnavailable   the source could not be read: may work next time
     │   └── InputsRefused       its content cannot be used, or exceeds a limit
     ├── StaleClaim              a claimed run was given to another process, or has ended
+    ├── SecretError             secrets in the database
+    │   ├── SecretKeyUnusable   there is no key for them, or it is not safe to use
+    │   └── SecretUnreadable    encrypted with another key, or changed
     ├── ChannelUnavailable      this process is not part of a job, or cannot reach the worker of its job
     ├── ChannelRefused          the worker of the job refused a request, for example because the run has ended
     └── StorageError            the database
@@ -76,6 +79,9 @@ from foliot.errors.operation import (
     OutputUnavailable,
     OutputUnfinished,
     OwnedElsewhere,
+    SecretError,
+    SecretKeyUnusable,
+    SecretUnreadable,
     StaleClaim,
     WaitTimeout,
     WrongLoop,
@@ -127,6 +133,9 @@ __all__ = [
     "RowUnreadable",
     "SchemaTooNew",
     "SchemaTooOld",
+    "SecretError",
+    "SecretKeyUnusable",
+    "SecretUnreadable",
     "Severity",
     "StaleClaim",
     "StorageCorrupt",

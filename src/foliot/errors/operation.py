@@ -10,6 +10,7 @@ _LIST_HINTS: Final[Mapping[str, str]] = {
     "job": "List them with: foliot jobs",
     "schedule": "List them with: foliot schedules",
     "workflow": "List them with: foliot workflows",
+    "DSN": "List them with: foliot dsn list",
     "execution": "List active executions with: foliot workflows active",
 }
 
@@ -135,6 +136,22 @@ class StaleClaim(FoliotError):
 
     def __init__(self, run_id: str) -> None:
         super().__init__(f"the claim of run {run_id} is no longer current")
+
+
+class SecretError(FoliotError):
+    code = "secret"
+
+
+class SecretKeyUnusable(SecretError):
+    """There is no key for secrets, or it is not safe to use."""
+
+    code = "secret_key_unusable"
+
+
+class SecretUnreadable(SecretError):
+    """A secret was encrypted with another key, or has been changed."""
+
+    code = "secret_unreadable"
 
 
 class ChannelUnavailable(FoliotError):

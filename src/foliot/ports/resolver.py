@@ -4,7 +4,7 @@ The scheme of `inputs_from` selects the resolver: `file://`, `https://`, `sql://
 for each run of a fanout; what it returns is stored before the first child exists.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -31,10 +31,10 @@ class Resolver(Protocol):
         """Raise InvalidInput if the text can never be resolved. Reads nothing: called when a definition is loaded."""
         ...
 
-    def resolve(self, request: ResolveRequest) -> AsyncIterator[Sequence[bytes]]:
+    def resolve(self, request: ResolveRequest) -> AsyncGenerator[Sequence[bytes]]:
         """Yield the items in order, in batches of bounded size, each as a document of `domain.fanout.item`.
 
         Raise InputsUnavailable if the source could not be read, and InputsRefused if its content cannot be used or
-        exceeds a limit. Never waits without a limit.
+        exceeds a limit. Never waits without a limit. Closing the generator ends the reading at once.
         """
         ...

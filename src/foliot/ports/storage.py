@@ -13,6 +13,7 @@ from typing import Protocol
 from foliot.ports.admission import Admission
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
+from foliot.ports.dsns import Dsns
 from foliot.ports.items import ItemStore
 from foliot.ports.ledger import Ledger
 from foliot.ports.listeners import Listeners
@@ -56,6 +57,9 @@ class Storage(Protocol):
 
     @property
     def listeners(self) -> Listeners: ...
+
+    @property
+    def dsns(self) -> Dsns: ...
 
     @property
     def clock(self) -> Clock:

@@ -7,6 +7,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
+from foliot.service.commands.dsns import DsnService
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.runs import RunService
@@ -30,6 +31,7 @@ class Services:
     workflows: WorkflowService
     dependencies: DependencyService
     deployer: Deployer
+    dsns: DsnService
     logs: Logs
     queries: Queries
 

@@ -122,6 +122,10 @@ class TestRunQueries(contracts.RunQueryContract):
     pass
 
 
+class TestDsns(contracts.DsnContract):
+    pass
+
+
 class TestEvents(contracts.EventContract):
     pass
 

@@ -179,6 +179,10 @@ class TestUpkeep(suites.UpkeepContract):
     pass
 
 
+class TestDsns(suites.DsnContract):
+    pass
+
+
 class TestEvents(suites.EventContract):
     pass
 

@@ -1,15 +1,14 @@
 """The http runner: sends one request; the status of the response decides the outcome."""
 
-import asyncio
 from contextlib import aclosing
 from http import HTTPStatus
-from importlib import import_module
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from foliot.adapters.outbound.dns import LookUp
 from foliot.adapters.outbound.guard import CONNECT
+from foliot.adapters.outbound.lazy import LazyOutbound
 from foliot.adapters.runners.capture import Capture, with_output
 from foliot.adapters.runners.refusal import refusal
 from foliot.domain.job.kinds import read_spec
@@ -41,35 +40,20 @@ class HttpRunner:
     def __init__(
         self, policy: OutboundPolicy = OPEN, *, look_up: LookUp | None = None, connect: float = CONNECT
     ) -> None:
-        self._policy = policy
-        self._look_up = look_up
-        self._connect = connect
-        self._outbound: Outbound | None = None
-        self._opening = asyncio.Lock()
+        self._outbound = LazyOutbound(policy, look_up=look_up, connect=connect)
 
     async def run(self, attempt: Attempt) -> Success | Failure:
         try:
             spec = read_spec(HttpSpec, attempt.spec)
         except InvalidJob as error:
             return refusal(error, NOT_CALLABLE)
-        outbound = await self._open()
+        outbound = await self._outbound.open()
         try:
             return await _exchange(outbound, spec, attempt)
         except OutboundBlocked as error:
             return Failure(error.message, Reason.SSRF_BLOCKED, retryable=False)
         except OutboundFailed as error:
             return Failure(error.message, Reason.CONNECTION, error.status)
-
-    async def _open(self) -> "Outbound":
-        """Return the HTTP client. The first job loads it, in a thread, because the import takes a while."""
-        async with self._opening:
-            if self._outbound is None:
-                self._outbound = await asyncio.to_thread(self._load)
-            return self._outbound
-
-    def _load(self) -> "Outbound":
-        client = import_module("foliot.adapters.outbound.client")
-        return cast("Outbound", client.Outbound(self._policy, look_up=self._look_up, connect=self._connect))
 
 
 async def _exchange(outbound: "Outbound", spec: HttpSpec, attempt: Attempt) -> Success | Failure:

@@ -8,7 +8,7 @@ from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.kind import AGENT_ARGS, HOMES, KIND_FIELDS
 from foliot.domain.vocabulary.readers import TABLES, TEXT, TEXTS
 from foliot.domain.vocabulary.schedule import ENABLED, NAME, PAYLOAD, POLICY, RULE, TARGET, TIMEZONE, USER
-from foliot.domain.vocabulary.server import OUTBOUND, QUEUE, RETENTION, SERVER, SERVER_DEFAULTS, STORAGE
+from foliot.domain.vocabulary.server import FANOUT, OUTBOUND, QUEUE, RETENTION, SERVER, SERVER_DEFAULTS, STORAGE
 from foliot.domain.vocabulary.workflow import STEP_ONLY, STEP_WORK, WHEN, WORKFLOW_ONLY
 
 # -- files and documents
@@ -39,7 +39,10 @@ SECTIONS: Final[Mapping[str, Schema]] = {
     "defaults": DEFAULTS,
     "retention": RETENTION,
     "outbound": OUTBOUND,
+    "fanout": FANOUT,
 }
+DSN_SECTION: Final = "dsn"
+"""A section whose keys are names: the databases that fanouts may read."""
 LATER_SECTIONS: Final = ("chains", "github", "grimoire")
 _IN_FILE: Final = {
     "include": "Patterns of further files: `*`, `?`, `**`. They are read in alphabetical order and may contain only"
@@ -50,6 +53,8 @@ _IN_FILE: Final = {
     "defaults": "Default options of all jobs.",
     "retention": "How long history is kept.",
     "outbound": "The addresses that jobs may call.",
+    "fanout": "Where the items of fanouts may come from.",
+    DSN_SECTION: 'The databases that `sql://` may read, each as `name = "DSN"`. They are not stored in the database.',
     "jobs": "The jobs.",
     "workflows": "The workflows.",
     **dict.fromkeys(LATER_SECTIONS, "Ignored in this version."),
@@ -62,7 +67,7 @@ ROOT: Final = Schema(
     ),
     owner="the file",
 )
-FILE_PLACES: Final = (JOB, SCHEDULE, WORKFLOW, STEP, SERVER, STORAGE, RETENTION, OUTBOUND)
+FILE_PLACES: Final = (JOB, SCHEDULE, WORKFLOW, STEP, SERVER, STORAGE, RETENTION, OUTBOUND, FANOUT)
 
 # -- calls
 

@@ -1,4 +1,4 @@
-"""The options of the sections of a configuration file: server, storage, queue, retention and outbound."""
+"""The options of the sections of a configuration file: server, storage, queue, retention, outbound and fanout."""
 
 from typing import Final, Literal, get_args
 
@@ -220,4 +220,18 @@ OUTBOUND: Final = Schema(
         "allow", TEXTS, "Networks and hosts that are allowed: `10.1.0.0/16`, `intranet.example`, `10.1.2.3:8080`.", "[]"
     ),
     owner="[outbound]",
+)
+FANOUT: Final = Schema(
+    Field(
+        "file_roots",
+        TEXTS,
+        "The directories that `file://` may read; by default any that the coordinator can read. `[]`: none.",
+    ),
+    Field(
+        "inputs_timeout",
+        duration(1, _DAY),
+        "How long reading the items of a fanout may take, in `sql://` also the query.",
+        "300",
+    ),
+    owner="[fanout]",
 )

@@ -1,6 +1,7 @@
 """Stores the items of a fanout before it begins, once: a second attempt to open it uses the stored items."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Final
 
 from foliot.domain.fanout.item import ItemLimits
@@ -33,9 +34,10 @@ class Inputs:
         if known is not None:
             return known
         packer = ChunkPacker(source.limits)
-        async for documents in self._documents(claim, source):
-            for chunk in packer.add(documents):
-                await self._append(claim, chunk)
+        async with aclosing(self._documents(claim, source)) as batches:
+            async for documents in batches:
+                for chunk in packer.add(documents):
+                    await self._append(claim, chunk)
         await self._append(claim, packer.last())
         return packer.count
 
@@ -43,7 +45,7 @@ class Inputs:
         if not await self._store.append(claim.run_id, chunk, claim=claim):
             raise StaleClaim(claim.run_id)
 
-    async def _documents(self, claim: Claim, source: ItemSource) -> AsyncIterator[Sequence[bytes]]:
+    async def _documents(self, claim: Claim, source: ItemSource) -> AsyncGenerator[Sequence[bytes]]:
         if source.documents is not None:
             yield source.documents
         elif source.rerun_of is not None:
@@ -57,8 +59,9 @@ class Inputs:
                 limits=source.limits,
                 window=source.window,
             )
-            async for documents in self._resolver(source.uri).resolve(request):
-                yield documents
+            async with aclosing(self._resolver(source.uri).resolve(request)) as batches:
+                async for documents in batches:
+                    yield documents
 
     async def _failed_items(self, run_id: RunId) -> AsyncIterator[Sequence[bytes]]:
         """Yield the items of a fanout whose children did not succeed, in order."""

@@ -27,6 +27,7 @@ _SECTIONS: Final = {
         "serve": "Run a scheduler and a worker.",
         "worker": "Run a worker.",
         "reload": "Apply the configuration now.",
+        "dsn": "Register databases that fanouts may read.",
     },
     "Inspect": {
         "status": "Show whether all is well.",

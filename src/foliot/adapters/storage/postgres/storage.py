@@ -15,6 +15,7 @@ from foliot.adapters.storage.postgres.database.schema import check_encoding, che
 from foliot.adapters.storage.postgres.database.server_clock import ServerClock
 from foliot.adapters.storage.postgres.database.transaction import SETTINGS, Database, Faults
 from foliot.adapters.storage.postgres.definitions import PostgresDefinitions
+from foliot.adapters.storage.postgres.dsns import PostgresDsns
 from foliot.adapters.storage.postgres.items import PostgresItems
 from foliot.adapters.storage.postgres.ledger import PostgresLedger
 from foliot.adapters.storage.postgres.listeners import PostgresListeners
@@ -29,6 +30,7 @@ from foliot.domain.job.job import DEFAULT_PROJECT
 from foliot.ports.admission import Admission
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
+from foliot.ports.dsns import Dsns
 from foliot.ports.ledger import Ledger
 from foliot.ports.listeners import Listeners
 from foliot.ports.orders import Orders
@@ -54,6 +56,7 @@ class PostgresStorage:
     queries: Queries
     upkeep: Upkeep
     listeners: Listeners
+    dsns: Dsns
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class PostgresStorage:
         self.queries = PostgresQueries(database, project)
         self.upkeep = PostgresUpkeep(database, vital, project)
         self.listeners = PostgresListeners(database)
+        self.dsns = PostgresDsns(database)
         self._bell = bell
         self._pools = pools
 

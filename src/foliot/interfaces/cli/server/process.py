@@ -21,6 +21,7 @@ from typing import Any, Final
 from foliot.app import Foliot
 from foliot.config import Configuration, Loaded
 from foliot.domain.deploy.deployment import Changes
+from foliot.domain.instant import SECOND
 from foliot.domain.outbound.policy import OutboundPolicy
 from foliot.engine.node import Node
 from foliot.engine.settings import Role, Settings
@@ -84,7 +85,15 @@ class Served:
         outbound = self.configuration.outbound
         policy = OutboundPolicy.of(block_private=outbound.block_private, allow=outbound.allow)
         directories = [self.path.absolute().parent]
-        return RunnerPolicy(policy, directories, self.configuration.server.sandbox_policy)
+        fanout = self.configuration.fanout
+        return RunnerPolicy(
+            outbound=policy,
+            places=directories,
+            sandbox_policy=self.configuration.server.sandbox_policy,
+            file_roots=fanout.file_roots,
+            dsns=self.configuration.dsns,
+            inputs_seconds=fanout.inputs_timeout / SECOND,
+        )
 
 
 def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, applies: bool, **options: Any) -> None:

@@ -22,6 +22,7 @@ from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
 from foliot.testing.conformance.storage.dedupe import DedupeContract
 from foliot.testing.conformance.storage.dependencies import DependencyContract
 from foliot.testing.conformance.storage.dependency_states import DependencyStateContract
+from foliot.testing.conformance.storage.dsns import DsnContract
 from foliot.testing.conformance.storage.events import EventContract
 from foliot.testing.conformance.storage.exchange import ExchangeContract
 from foliot.testing.conformance.storage.execution_retention import ExecutionRetentionContract
@@ -77,6 +78,7 @@ __all__ = [
     "DefinitionQueryContract",
     "DependencyContract",
     "DependencyStateContract",
+    "DsnContract",
     "EventContract",
     "ExchangeContract",
     "ExecutionQueryContract",

@@ -479,6 +479,14 @@ CREATE TABLE foliot.listeners (
     expires_at bigint NOT NULL
 );
 
+-- The databases that fanouts may read. sealed is the encrypted DSN; its key is never in the database.
+CREATE TABLE foliot.dsns (
+    name       text COLLATE "C" PRIMARY KEY,
+    engine     text NOT NULL,
+    sealed     bytea NOT NULL,
+    updated_at bigint NOT NULL
+);
+
 CREATE TABLE foliot.leader (
     name       text PRIMARY KEY,
     holder     text NOT NULL,

@@ -308,6 +308,14 @@ CREATE TABLE listeners (
     deadline INTEGER NOT NULL
 ) WITHOUT ROWID, STRICT;
 
+-- The databases that fanouts may read. sealed is the encrypted DSN; its key is never in the database.
+CREATE TABLE dsns (
+    name TEXT PRIMARY KEY NOT NULL,
+    engine TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    updated_at INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+
 CREATE TABLE leader (
     name TEXT PRIMARY KEY NOT NULL,
     holder TEXT,
