@@ -108,7 +108,12 @@ class WorkEndpoint:
         self._work = work
 
     async def answer(self, body: bytes) -> bytes:
-        return encode(await self._answer(_REQUEST.decode(body)))
+        request = _REQUEST.decode(body)
+        return encode(await (self._wait(request) if isinstance(request, WaitFor) else self._answer(request)))
+
+    async def _wait(self, request: WaitFor) -> None:
+        await self._work.signal(request.topic).wait()
+        self._work.signal(request.topic).clear()
 
     async def _answer(self, request: Request) -> object:
         match request:
@@ -130,9 +135,6 @@ class WorkEndpoint:
                 return await self._work.save_progress(reports)
             case ReadResults(run_id, worker_id, token, query):
                 return await self._work.results(run_id, worker_id, token, query)
-            case WaitFor(topic):
-                await self._work.signal(topic).wait()
-                self._work.signal(topic).clear()
         return None
 
 
