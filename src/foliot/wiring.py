@@ -75,6 +75,7 @@ from foliot.service.commands.documents import Document
 from foliot.service.commands.dsns import ConfiguredDsns, DsnService
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
+from foliot.service.commands.maps import MapService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
@@ -173,6 +174,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource, keys: Secrets 
         jobs=jobs,
         schedules=schedules,
         workflows=workflows,
+        maps=MapService(storage, clock, ids, jobs),
         dependencies=dependencies,
         dsns=DsnService(storage, keys or KeyStore(os.environ)),
         deployer=Deployer(storage, jobs, schedules, workflows),

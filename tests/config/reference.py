@@ -18,6 +18,7 @@ from foliot.domain.vocabulary.places import (
     JOB,
     JOB_CALL,
     KIND_CALLS,
+    MAP_CALL,
     ROOT,
     RUN_CALL,
     SCHEDULE_CALL,
@@ -126,6 +127,7 @@ CALLS: dict[str, tuple[Schema, str]] = {
     "`app.agent`": (KIND_CALLS["agent"], "`app.shell`"),
     "`app.http`": (KIND_CALLS["http"], "`app.job`"),
     "`Workflow.step`": (STEP_CALL, "`app.enqueue`"),
+    "`app.map`, `app.start_map`": (MAP_CALL, ""),
     "`app.schedule`": (SCHEDULE_CALL, ""),
     "`app.schedules.upsert`": (UPSERT_CALL, "`app.schedule`"),
 }

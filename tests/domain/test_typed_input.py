@@ -12,6 +12,7 @@ from foliot.domain.vocabulary.places import (
     APPLICATION_CALL,
     JOB_CALL,
     KIND_CALLS,
+    MAP_CALL,
     RUN_CALL,
     SCHEDULE_CALL,
     STEP_CALL,
@@ -30,6 +31,7 @@ TYPES: dict[type, Schema] = {
     typed.ScheduleOptions: SCHEDULE_CALL,
     typed.UpsertOptions: UPSERT_CALL,
     typed.StepOptions: STEP_CALL,
+    typed.MapOptions: MAP_CALL,
     typed.LimitOptions: LIMITS,
 }
 WORDS = {"or", "and"}

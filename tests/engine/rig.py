@@ -21,6 +21,7 @@ from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.node import build_worker
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import Parts, Settings
+from foliot.ports.channel import RunChannel
 from foliot.ports.processes import Processes
 from foliot.ports.queries import RunFilter
 from foliot.ports.queue import Queue
@@ -86,6 +87,7 @@ class Rig:
         sweep: Sweep | None = None,
         trees: dict[str, TreeKind] | None = None,
         processes: Processes | None = None,
+        channel: RunChannel | None = None,
     ) -> None:
         self.storage = storage
         self.clock = clock
@@ -103,6 +105,7 @@ class Rig:
             launcher=launcher,
             sweep=sweep,
             processes=processes,
+            channel=channel,
         )
         self.settings = Settings(label="rig", slots=slots, lease=lease, scheduler=scheduler or SchedulerSettings())
         self.timekeeping = SchedulerRole(self.parts, self.settings)

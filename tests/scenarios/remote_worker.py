@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from msgspec import json
 
 from foliot.adapters.queue.storage import StorageQueue
+from foliot.domain.fanout.result import ItemResult, ResultQuery, result_of
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.outcome import Failure, Reason, Success
@@ -39,7 +40,8 @@ _entropy: Final = count(1)
 
 
 class Performer:
-    """A runner that does what the definition sets: print, report, fail a number of times, or run until it is ended."""
+    """A runner that does what the definition sets: print, report, fail a number of times, read the results of its
+    fanout, or run until it is ended."""
 
     abandoned = 0
 
@@ -55,7 +57,19 @@ class Performer:
             await asyncio.Event().wait()
         if attempt.number <= cast(int, attempt.spec.get("failures", 0)):
             return Failure("exit code 3", Reason.EXIT_CODE, exit_code=3)
+        if attempt.spec.get("results"):
+            return Success(json.encode([(one.index, one.output) for one in await all_results(attempt)]))
         return Success(json.encode({"payload": attempt.payload}), exit_code=0)
+
+
+async def all_results(attempt: Attempt) -> list[ItemResult]:
+    """Read all results, in pages of two."""
+    results: list[ItemResult] = []
+    query = ResultQuery(limit=2)
+    while page := await attempt.results(query):
+        results += map(result_of, page)
+        query = query._replace(after=page[-1].index)
+    return results
 
 
 class RemoteWorker:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from foliot.adapters.queue.storage import StorageQueue
+from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import IdSource, JobId, RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.logs import LogChunk
@@ -20,6 +21,7 @@ from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.settings import Parts, Settings
+from foliot.ports.queries import RunFilter
 from foliot.ports.topic import Topic
 from foliot.testing.builders import a_claim, a_finish, a_job_spec, retries_after
 from foliot.testing.clock import VirtualClock
@@ -178,16 +180,27 @@ async def test_a_remote_worker_executes_the_steps_of_a_workflow(site: Site) -> N
     worker, coordinator = site.worker(), a_coordinator(site)
     execution = await site.enqueue("flow")
 
-    async def is_over() -> bool:
-        for duty in coordinator.duties:
-            await duty.round()
-        return (await site.run(execution)).status.is_terminal
-
-    await site.until(is_over)
+    await site.until(partial(is_over, site, coordinator, execution))
 
     assert (await site.run(execution)).status is Status.SUCCESS
     assert len(worker.performer.begun) == 2
     assert TREES_QUEUE.encode() not in b"".join(answer for _, answer in worker.relay.sent)
+
+
+async def test_a_remote_reducer_reads_the_results_of_its_fanout_only_with_its_lease(site: Site) -> None:
+    children = {"inner_kind": KIND, "items": ["a", "b", "c", {"d": None}, 5]}
+    spec = {**children, "reducer": {"kind": KIND, "spec": {"results": True}}}
+    await site.scene.job("digest", kind=FANOUT, spec=spec, queue=TREES_QUEUE, retry=Retry())
+    worker, coordinator = site.worker(), a_coordinator(site)
+    fanout = await site.enqueue("digest")
+
+    await site.until(partial(is_over, site, coordinator, fanout))
+
+    [reducer] = await site.storage.queries.page_runs(RunFilter(job_id=JobId("digest.reducer")))
+    assert reducer.output == [[index, {"payload": item}] for index, item in enumerate(["a", "b", "c", {"d": None}, 5])]
+    asked = [body for body, _ in worker.relay.sent if body.startswith(b'{"type":"ReadResults"')]
+    assert len(asked) == 4
+    assert await site.endpoint.answer(asked[0]) == b"null"
 
 
 # -- what the wire carries
@@ -207,6 +220,12 @@ def test_log_chunks_survive_the_wire_with_any_bytes() -> None:
 
 
 # -- looking
+
+
+async def is_over(site: Site, coordinator: CoordinatorRole, run_id: RunId) -> bool:
+    for duty in coordinator.duties:
+        await duty.round()
+    return (await site.run(run_id)).status.is_terminal
 
 
 def a_coordinator(site: Site) -> CoordinatorRole:

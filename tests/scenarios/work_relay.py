@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from msgspec import Struct
 from msgspec.json import Decoder, encode
 
+from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import Finish, Renewal, Worker
@@ -66,6 +67,13 @@ class SaveProgress(Struct, tag=True):
     reports: list[ProgressReport]
 
 
+class ReadResults(Struct, tag=True):
+    run_id: RunId
+    worker_id: WorkerId
+    token: Token
+    query: ResultQuery
+
+
 class WaitFor(Struct, tag=True):
     """Returns when the topic has news."""
 
@@ -81,6 +89,7 @@ Request = (
     | ExchangeRuns
     | AppendLog
     | SaveProgress
+    | ReadResults
     | WaitFor
 )
 _REQUEST: Final[Decoder[Request]] = Decoder(Request)
@@ -88,6 +97,7 @@ _NOTHING: Final[Decoder[None]] = Decoder(type(None))
 _RENEWAL: Final[Decoder[Renewal | None]] = Decoder(Renewal | None)
 _CLAIMED: Final[Decoder[Claimed]] = Decoder(Claimed)
 _EXCHANGED: Final[Decoder[Exchanged]] = Decoder(Exchanged)
+_RESULTS: Final[Decoder[list[ChildResult] | None]] = Decoder(list[ChildResult] | None)
 _TOKENS: Final[Decoder[list[Token]]] = Decoder(list[Token])
 
 
@@ -98,7 +108,12 @@ class WorkEndpoint:
         self._work = work
 
     async def answer(self, body: bytes) -> bytes:
-        return encode(await self._answer(_REQUEST.decode(body)))
+        request = _REQUEST.decode(body)
+        return encode(await (self._wait(request) if isinstance(request, WaitFor) else self._answer(request)))
+
+    async def _wait(self, request: WaitFor) -> None:
+        await self._work.signal(request.topic).wait()
+        self._work.signal(request.topic).clear()
 
     async def _answer(self, request: Request) -> object:
         match request:
@@ -118,9 +133,8 @@ class WorkEndpoint:
                 return await self._work.append_log(chunks)
             case SaveProgress(reports):
                 return await self._work.save_progress(reports)
-            case WaitFor(topic):
-                await self._work.signal(topic).wait()
-                self._work.signal(topic).clear()
+            case ReadResults(run_id, worker_id, token, query):
+                return await self._work.results(run_id, worker_id, token, query)
         return None
 
 
@@ -194,6 +208,11 @@ class WorkRelay:
 
     async def save_progress(self, reports: Sequence[ProgressReport], *, at: Instant | None = None) -> list[Token]:
         return await self._ask(SaveProgress(list(reports)), _TOKENS, at)
+
+    async def results(
+        self, run_id: RunId, worker_id: WorkerId, token: Token, query: ResultQuery
+    ) -> list[ChildResult] | None:
+        return await self._ask(ReadResults(run_id, worker_id, token, query), _RESULTS)
 
     async def close(self) -> None:
         for wait in self._waits:

@@ -2,6 +2,7 @@
 
     /tmp/foliot-channel-RANDOM/     0711    only we create files in it, any user may pass
         socket                      0666    $FOLIOT_CHANNEL; any user may connect, the token is the guard
+        manifest-RANDOM             0644    $FOLIOT_MANIFEST of a reducer, see `adapters.manifest`
 
 Jobs may run as another user, so the permissions of the socket cannot be the guard. A request must contain the token of
 an attempt that runs now; all others are answered with an error, and their connection is closed.
@@ -18,14 +19,15 @@ import shutil
 import socket
 import stat
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from hmac import compare_digest
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from foliot.adapters.manifest import written_file
 from foliot.channel.protocol import (
     FAILED,
     INVALID,
@@ -90,6 +92,14 @@ class UnixChannel:
 
     def revoke(self, lease: Token) -> None:
         self._grants.pop(lease, None)
+
+    @asynccontextmanager
+    async def publish(self, pages: AsyncIterator[bytes]) -> AsyncIterator[str | None]:
+        if self._path is None:
+            yield None
+            return
+        async with written_file(self._path.parent, pages) as path:
+            yield str(path)
 
     async def close(self) -> None:
         path, self._path = self._path, None

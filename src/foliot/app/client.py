@@ -6,13 +6,17 @@ from typing import Any, Unpack
 
 from foliot.app.bound_service import bind_service
 from foliot.app.lifecycle import Application
+from foliot.app.map_run import MapRun
 from foliot.app.registry import JobName
+from foliot.domain.input.fanout import map_options
 from foliot.domain.input.job import job_options
 from foliot.domain.input.timing import Moment, Span
-from foliot.domain.input.typed import RunOptions
-from foliot.errors import InvalidRun
+from foliot.domain.input.typed import MapOptions, RunOptions
+from foliot.domain.input.words import flag, text
+from foliot.errors import InvalidInput, InvalidRun
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
+from foliot.service.commands.maps import Items, MapService
 from foliot.service.commands.runs import RunRequest, RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
@@ -91,6 +95,34 @@ class Foliot(Application):
         _refuse_key(options)
         request = RunRequest(run_at=run_at, delay=delay, options=job_options(**options))
         return [*await (await self.open()).runs.enqueue_many(self._name(job), payloads, request)]
+
+    def map(self, job: JobName, items: Items, *, ordered: bool = True, **options: Unpack[MapOptions]) -> MapRun:
+        """Run a job once for each item, and yield the results: `async for result in app.map(job, items)`.
+
+        The items are payloads, from a list or any other iterable, also an asynchronous one. Results are in the order of
+        the items, or, with `ordered=False`, in the order in which they end.
+        """
+        name, fields = self._name(job), map_options(**options)
+
+        async def create() -> str:
+            return await (await self.open()).maps.start(name, items, fields)
+
+        return MapRun(self._maps, self.wait, ordered=flag(ordered, "ordered", InvalidRun), create=create)
+
+    async def start_map(
+        self, job: JobName, items: Items, *, ordered: bool = True, **options: Unpack[MapOptions]
+    ) -> MapRun:
+        """Do the same, and return after the fanout has started. Its `run_id` can be attached to later."""
+        return await self.map(job, items, ordered=ordered, **options).start()
+
+    def attach_map(self, run_id: str, *, ordered: bool = True) -> MapRun:
+        """Return a fanout that was started before, also by another program, to read all its results."""
+        known = text(run_id, "run_id", InvalidInput)
+        return MapRun(self._maps, self.wait, ordered=flag(ordered, "ordered", InvalidRun), run_id=known)
+
+    @property
+    def _maps(self) -> MapService:
+        return bind_service(MapService, self.open, lambda services: services.maps)
 
 
 def _refuse_key(options: Mapping[str, Any]) -> None:

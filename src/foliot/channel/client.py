@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, Self
 
-from foliot.channel.protocol import INVALID, MAX_LINE, PATH_VARIABLE, TOKEN_VARIABLE, VERSION
+from foliot.channel.protocol import INVALID, MAX_ANSWER, PATH_VARIABLE, TOKEN_VARIABLE, VERSION
 from foliot.errors import ChannelRefused, ChannelUnavailable, InvalidInput
 
 TIMEOUT: Final = 5.0
 """Seconds to wait for a worker that does not answer."""
+_RECEIVED: Final = 65_536
 _OUTSIDE: Final = "Call this inside a job: a worker sets it for the processes of each run."
 
 
@@ -65,13 +66,13 @@ class ChannelClient:
 
     def _send(self, connection: socket.socket, line: bytes) -> bytes:
         connection.sendall(line)
-        received = b""
+        received = bytearray()
         while not received.endswith(b"\n"):
-            piece = connection.recv(MAX_LINE)
-            if not piece or len(received) > MAX_LINE:
+            piece = connection.recv(_RECEIVED)
+            if not piece or len(received) > MAX_ANSWER:
                 raise ConnectionError("the connection was closed without an answer")
             received += piece
-        return received
+        return bytes(received)
 
 
 def _read(line: bytes) -> Mapping[str, Any]:

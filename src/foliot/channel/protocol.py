@@ -4,8 +4,8 @@
         <-- {"version":1,"ok":true}                                          or
         <-- {"version":1,"ok":false,"code":"token","error":"...","hint":"..."}
 
-The worker listens on a Unix socket. Both sides send JSON, one object in each line of at most `MAX_LINE` bytes; each
-request gets one answer, in order. docs/design/run-channel.md has the reasons.
+The worker listens on a Unix socket. Both sides send JSON, one object in each line, of at most `MAX_LINE` bytes in a
+request; each request gets one answer, in order. docs/design/run-channel.md has the reasons.
 """
 
 from typing import Final
@@ -18,6 +18,9 @@ TOKEN_VARIABLE: Final = "FOLIOT_RUN_TOKEN"  # noqa: S105 - the name of a variabl
 """Gives access to one attempt, while it runs."""
 
 MAX_LINE: Final = 16_384
+"""How many bytes a request has at most."""
+MAX_ANSWER: Final = 8 * 1024 * 1024
+"""How many bytes an answer has at most: a page of results has one output of up to 1 MiB, or several smaller ones."""
 
 MALFORMED: Final = "malformed"
 """The code of a request that is not a JSON object in one line."""

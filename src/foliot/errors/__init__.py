@@ -32,6 +32,7 @@
     ├── SecretError             secrets in the database
     │   ├── SecretKeyUnusable   there is no key for them, or it is not safe to use
     │   └── SecretUnreadable    encrypted with another key, or changed
+    ├── ResultsUnavailable      the run belongs to no fanout, or has ended
     ├── ChannelUnavailable      this process is not part of a job, or cannot reach the worker of its job
     ├── ChannelRefused          the worker of the job refused a request, for example because the run has ended
     └── StorageError            the database
@@ -79,6 +80,7 @@ from foliot.errors.operation import (
     OutputUnavailable,
     OutputUnfinished,
     OwnedElsewhere,
+    ResultsUnavailable,
     SecretError,
     SecretKeyUnusable,
     SecretUnreadable,
@@ -130,6 +132,7 @@ __all__ = [
     "OwnedElsewhere",
     "Place",
     "Problem",
+    "ResultsUnavailable",
     "RowUnreadable",
     "SchemaTooNew",
     "SchemaTooOld",

@@ -154,6 +154,12 @@ class SecretUnreadable(SecretError):
     code = "secret_unreadable"
 
 
+class ResultsUnavailable(FoliotError):
+    """The results of a fanout were read by a run that does not belong to one."""
+
+    code = "results_unavailable"
+
+
 class ChannelUnavailable(FoliotError):
     code = "channel_unavailable"
 

@@ -4,7 +4,8 @@ A job finds the channel of its worker in two environment variables: an address, 
 attempt only. It needs no access to the storage, so it works in the same way on every worker and for every user.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from foliot.domain.ids import Token
@@ -30,6 +31,11 @@ class RunChannel(Protocol):
 
     def revoke(self, lease: Token) -> None:
         """Refuse further requests of this attempt. A no-op if no access was granted."""
+        ...
+
+    def publish(self, pages: AsyncIterator[bytes]) -> AbstractAsyncContextManager[str | None]:
+        """Write a file for the processes of an attempt, of any user, and remove it when the block ends. Returns its
+        path; None without a channel. Raises OSError if it cannot be written."""
         ...
 
     async def close(self) -> None:

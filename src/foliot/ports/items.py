@@ -1,20 +1,13 @@
 """The item port: stores the items of a fanout before it begins, and reads them."""
 
-from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from foliot.domain.fanout.chunk import ItemChunk
+from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.run import Status
-
-
-class ItemChunk(NamedTuple):
-    """Some items in order. `first` is the index of the first one; each is a document of `domain.fanout.item`."""
-
-    first: int
-    documents: Sequence[bytes]
-    is_last: bool = False
 
 
 class ItemRun(NamedTuple):
@@ -56,4 +49,9 @@ class ItemStore(Protocol):
     ) -> list[ItemRun]:
         """Return the runs of children whose key is greater than `after`, by key; with `unsuccessful` only those that
         ended without success. The cost does not grow with the number of children."""
+        ...
+
+    async def results(self, run_id: RunId, query: ResultQuery) -> list[ChildResult]:
+        """Return results of children that have ended, without the reducer. A page ends early when its items and
+        outputs have `ROOM` bytes; an empty page is the last one. The cost does not grow with the number of children."""
         ...

@@ -1,16 +1,20 @@
 """The runner port: executes attempts of one kind of job."""
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Protocol
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from typing import Any, Protocol
 
 from msgspec import Struct
 
+from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.logs import Stream
 from foliot.domain.run.outcome import Failure, Launched, Success
 from foliot.domain.run.progress import RunProgress
 from foliot.domain.run.run import Tick
+from foliot.errors import ResultsUnavailable
+
+ReadResults = Callable[[ResultQuery], Coroutine[Any, Any, list[ChildResult]]]
 
 
 class LogSink(Protocol):
@@ -36,6 +40,11 @@ def _ignore(progress: RunProgress) -> None:
 def _no_variables() -> Mapping[str, str]:
     """Return no variables: the default, without a channel."""
     return {}
+
+
+async def _no_results(query: ResultQuery) -> list[ChildResult]:
+    """Refuse: the default, without a worker."""
+    raise ResultsUnavailable("this run has no results to read", hint="A worker gives them to the runs of a fanout.")
 
 
 class Attempt(Struct, frozen=True, gc=False):
@@ -64,6 +73,9 @@ class Attempt(Struct, frozen=True, gc=False):
     channel: Callable[[], Mapping[str, str]] = _no_variables
     """Returns environment variables that give the processes of the attempt access to the worker (`ports.channel`). A
     function, because access is granted only to attempts that have processes."""
+
+    results: ReadResults = _no_results
+    """Reads a page of results of the fanout that the run belongs to. Raises ResultsUnavailable if there is none."""
 
     @property
     def planned(self) -> Instant | None:

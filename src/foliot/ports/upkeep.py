@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from foliot.domain.clock import ClockFault, ClockReading
 from foliot.domain.ids import WorkerId
-from foliot.domain.instant import Instant, Millis
+from foliot.domain.instant import DAY, Instant, Millis
 from foliot.domain.run.lease import ExpiredLease
 
 
@@ -20,6 +20,8 @@ class Retention(NamedTuple):
     executions_per_workflow: int | None = None
     executions_age: Millis | None = None
     executions_total: int | None = None
+    items_age: Millis | None = Millis(DAY)
+    """For items whose run was never created: an application stores the items of a fanout first."""
 
 
 class Pruned(NamedTuple):

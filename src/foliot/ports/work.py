@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.definition import Definition
@@ -124,4 +125,11 @@ class Work(Protocol):
     async def save_progress(self, reports: Sequence[ProgressReport], *, at: Instant | None = None) -> list[Token]:
         """Save the progress of running attempts, which replaces what they reported before. It is shown until the
         attempt ends. Return the stale tokens; a report with one changes nothing."""
+        ...
+
+    async def results(
+        self, run_id: RunId, worker_id: WorkerId, token: Token, query: ResultQuery
+    ) -> list[ChildResult] | None:
+        """Return a page of results of the fanout that a leased run is a child of, as `ItemStore.results` does. None:
+        its parent is not a fanout, or the lease is not current."""
         ...

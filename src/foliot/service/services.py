@@ -10,6 +10,7 @@ from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.dsns import DsnService
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
+from foliot.service.commands.maps import MapService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
@@ -29,6 +30,7 @@ class Services:
     jobs: JobService
     schedules: ScheduleService
     workflows: WorkflowService
+    maps: MapService
     dependencies: DependencyService
     deployer: Deployer
     dsns: DsnService

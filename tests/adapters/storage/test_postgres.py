@@ -204,6 +204,10 @@ class TestLogs(contracts.LogContract):
     pass
 
 
+class TestResults(contracts.ResultContract):
+    pass
+
+
 class TestProgress(contracts.ProgressContract):
     pass
 

@@ -167,6 +167,10 @@ class TestLogs(suites.LogContract):
     pass
 
 
+class TestResults(suites.ResultContract):
+    pass
+
+
 class TestProgress(suites.ProgressContract):
     pass
 

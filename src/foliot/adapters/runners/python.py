@@ -22,6 +22,7 @@ from typing import Any
 
 from foliot.adapters.runners.function import Handler, bind, describe
 from foliot.adapters.runners.function_output import FunctionOutput, Home
+from foliot.adapters.runners.function_results import FunctionResults
 from foliot.adapters.runners.isolated import IsolatedCalls
 from foliot.adapters.runners.standard_streams import STREAMS
 from foliot.domain.run.context import Context, enter
@@ -83,7 +84,7 @@ class PythonRunner:
             if mismatch is not None:
                 return _refused(Failure(mismatch, Reason.PAYLOAD, retryable=False))
         output = FunctionOutput(attempt.log, self._home, attempt.run_id, self._echo)
-        enter(_context(attempt, output))
+        enter(_context(attempt, output, self._home))
         call = bind(handler.function, payload)
         return _captured(output, _awaited(call) if handler.is_async else self._in_thread(call))
 
@@ -109,10 +110,14 @@ class PythonRunner:
                 result.close()  # the attempt is over, so it is not awaited
 
 
-def _context(attempt: Attempt, output: FunctionOutput) -> Context:
+def _context(attempt: Attempt, output: FunctionOutput, home: Home) -> Context:
     run_id, job_id, number = attempt.run_id, attempt.job_id, attempt.number
     execution, planned = attempt.execution, attempt.planned
-    return Context(run_id, job_id, number, attempt.tick, output.write, execution, planned, attempt.report)
+
+    def results(failed: bool) -> FunctionResults:
+        return FunctionResults(attempt.results, home, failed=failed)
+
+    return Context(run_id, job_id, number, attempt.tick, output.write, execution, planned, attempt.report, results)
 
 
 async def _captured(output: FunctionOutput, running: Running) -> Success | Failure:

@@ -122,7 +122,7 @@ def _body(start: Start, fields: FanoutFields, loaded: Loaded) -> FanoutBody:
     if fields.reducer is not None:
         given = fields.reducer
         options = Options(retry=given.retry, timeout=given.timeout, queue=_queue(fields))
-        jobs[reducer] = JobSpec(kind=given.kind, spec=given.spec, options=options)
+        jobs[reducer] = JobSpec(kind=given.kind, spec=given.spec, options=options, manifest=True)
     own = replace(fields, items=None)  # they are stored apart
     return FanoutBody(items=items, fields=own, child=child, reducer=reducer, jobs=jobs)
 

@@ -185,3 +185,14 @@ class StepOptions(_GatedOptions, total=False):
     kill_after: Span | None
     output_cap: Size | None
     output: Literal["none", "text", "json", "file"] | None
+
+
+class MapOptions(TypedDict, total=False):
+    """A fanout over a job: `app.map`."""
+
+    concurrency: int | None
+    partial_tolerance: float | None
+    per_item_timeout: Span | None
+    max_items: int | None
+    max_item_size: Size | None
+    max_input_size: Size | None

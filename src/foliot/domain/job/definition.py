@@ -3,6 +3,7 @@
     job:report@7            the job, at one revision
     step:etl@3.17/extract   a step, by version of its workflow and revision of the workflow's job
     tree:01J.../report      a job as it was when a tree was opened, stored in the tree's body
+    map:report              a fanout over the items of its run, with one run of the job for each
 
 The definition of an id never changes, so a worker that has it never needs to read it again.
 """
@@ -15,9 +16,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import DefinitionId, JobId, RunId
 from foliot.domain.instant import Millis
-from foliot.domain.job.job import ItemVariables, JobSpec, Options, options_in, overlay
+from foliot.domain.job.job import TREES_QUEUE, ItemVariables, JobSpec, Options, options_in, overlay
 from foliot.domain.job.kinds import TIMEOUTS
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.payload import UNREADABLE
@@ -41,6 +43,8 @@ class Definition(Struct, frozen=True, kw_only=True):
     """Environment variables of one run, in addition to those of the specification."""
     item: ItemVariables | None = None
     """How processes get the payload as the item of a fanout."""
+    manifest: bool = False
+    """Whether processes get a file that lists the results of the fanout that the run belongs to."""
     revision: int | None = None
     """The revision of the job. None: a step."""
     error: str | None = None
@@ -79,6 +83,10 @@ def tree_definition_id(run_id: RunId, job_id: JobId) -> DefinitionId:
     return DefinitionId(f"tree:{run_id}/{job_id}")
 
 
+def map_definition_id(job_id: JobId) -> DefinitionId:
+    return DefinitionId(f"map:{job_id}")
+
+
 class StepReference(NamedTuple):
     """A step of a version of a workflow."""
 
@@ -94,9 +102,21 @@ class TreeReference(NamedTuple):
     job_id: JobId
 
 
-def read_reference(definition_id: DefinitionId) -> StepReference | TreeReference:
-    """Return the step or job that the id of a child's definition refers to. Raise ValueError for other ids."""
+class MapReference(NamedTuple):
+    """A fanout over a registered job."""
+
+    job_id: JobId
+
+    @property
+    def spec(self) -> JobSpec:
+        return JobSpec(kind=FANOUT, spec={"job": self.job_id}, options=Options(queue=TREES_QUEUE))
+
+
+def read_reference(definition_id: DefinitionId) -> StepReference | TreeReference | MapReference:
+    """Return what the id of a definition refers to. Raise ValueError for the id of a job, or of nothing."""
     kind, _, rest = definition_id.partition(":")
+    if kind == "map" and rest:
+        return MapReference(JobId(rest))
     place, separator, name = rest.partition("/")
     if kind == "tree" and separator:
         return TreeReference(RunId(place), JobId(name))
@@ -117,6 +137,7 @@ def definition_of_job(definition_id: DefinitionId, spec: JobSpec, revision: int 
         timeout=default if spec.options.timeout is None else spec.options.timeout,
         revision=revision,
         item=spec.item,
+        manifest=spec.manifest,
     )
 
 

@@ -150,6 +150,8 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     item: ItemVariables | None = None
     """For children of a fanout: their payload is an item."""
+    manifest: bool = False
+    """For the reducer of a fanout: its processes get a file that lists the results."""
 
     @property
     def runner(self) -> str:

@@ -6,11 +6,17 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from foliot.domain.fanout.result import Results
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.run.logs import Stream
 from foliot.domain.run.progress import RunProgress, read_progress
 from foliot.domain.run.run import Tick
+from foliot.errors import ResultsUnavailable
+
+
+def _no_results(failed: bool) -> Results:
+    raise ResultsUnavailable("this run has no results to read", hint="A worker gives them to the runs of a fanout.")
 
 
 class Context(Struct, frozen=True, gc=False):
@@ -28,6 +34,8 @@ class Context(Struct, frozen=True, gc=False):
     """The moment it was planned for, by a schedule or by the caller of the launcher."""
     report: Callable[[RunProgress], object] = lambda _: None
     """Reports checked progress to the worker."""
+    read_results: Callable[[bool], Results] = _no_results
+    """Reads the results of the fanout that this run belongs to; True: only those of failed items."""
 
     @property
     def scheduled_for(self) -> datetime | None:
@@ -50,6 +58,13 @@ class Context(Struct, frozen=True, gc=False):
         is not a number from 0 to 1.
         """
         self.report(read_progress(fraction, text))
+
+    def results(self, *, failed: bool = False) -> Results:
+        """Return the results of the fanout whose reducer this run is: use `for`, or `async for` in a coroutine.
+
+        They are read in pages, in the order of the items. With `failed`, only those of failed items.
+        """
+        return self.read_results(failed)
 
 
 _current: ContextVar[Context] = ContextVar("foliot_run")

@@ -5,7 +5,7 @@ from typing import Final
 
 from foliot.domain.vocabulary.field import Field, Schema, only, union, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
-from foliot.domain.vocabulary.kind import AGENT_ARGS, HOMES, KIND_FIELDS
+from foliot.domain.vocabulary.kind import AGENT_ARGS, FANOUT_FIELDS, HOMES, KIND_FIELDS
 from foliot.domain.vocabulary.readers import TABLES, TEXT, TEXTS
 from foliot.domain.vocabulary.schedule import ENABLED, NAME, PAYLOAD, POLICY, RULE, TARGET, TIMEZONE, USER
 from foliot.domain.vocabulary.server import FANOUT, OUTBOUND, QUEUE, RETENTION, SERVER, SERVER_DEFAULTS, STORAGE
@@ -117,4 +117,9 @@ STEP_SPEC: Final = (
 """The fields of a job that a step in Python may have in addition to the options."""
 STEP_CALL: Final = Schema(*_STEP_DOES, *only(OF_KINDS, *STEP_SPEC), *OPTIONS, *GATE, TIMEZONE, owner="a step")
 """`Workflow.step`"""
-CALL_PLACES: Final = (JOB_CALL, *KIND_CALLS.values(), SCHEDULE_CALL, UPSERT_CALL, STEP_CALL)
+_MAPPED: Final = ("concurrency", "partial_tolerance", "per_item_timeout")
+MAP_CALL: Final = Schema(
+    *only(FANOUT_FIELDS, *_MAPPED, "max_items", "max_item_size", "max_input_size"), owner="a fanout"
+)
+"""`app.map`"""
+CALL_PLACES: Final = (JOB_CALL, *KIND_CALLS.values(), SCHEDULE_CALL, UPSERT_CALL, STEP_CALL, MAP_CALL)

@@ -7,9 +7,13 @@ A runner whose task is cancelled ends what it started. `RunningAttempt` keeps th
 
 import asyncio
 import traceback
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from contextlib import AsyncExitStack
 from enum import Enum, auto
 
+from msgspec.structs import replace
+
+from foliot.domain.fanout.result import MANIFEST_VARIABLE, ChildResult, ResultQuery
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.definition import Definition
 from foliot.domain.run.child_variables import child_variables
@@ -19,10 +23,12 @@ from foliot.domain.run.payload import UNREADABLE, decode_payload
 from foliot.domain.run.progress import progress_line
 from foliot.engine.worker.logbook import RunLog
 from foliot.engine.worker.progress import AttemptProgress
-from foliot.errors import RowUnreadable, suggest
+from foliot.engine.worker.results import answer_results, manifest_of, read_results
+from foliot.errors import FoliotError, RowUnreadable, suggest
 from foliot.ports.channel import RunChannel
 from foliot.ports.clock import Clock
 from foliot.ports.runner import Attempt, Runner
+from foliot.ports.work import Work
 
 _NO_VARIABLES: Mapping[str, str] = {}
 
@@ -40,7 +46,7 @@ class RunningAttempt:
     """An attempt that runs in this process."""
 
     __slots__ = (
-        *("_channel", "_clock", "_is_interruptible", "_progress"),
+        *("_channel", "_clock", "_is_interruptible", "_progress", "_work"),
         *("claim", "definition", "ending", "log", "logged_at", "task"),
     )
 
@@ -54,6 +60,7 @@ class RunningAttempt:
         log: RunLog,
         progress: AttemptProgress,
         clock: Clock,
+        work: Work,
         channel: RunChannel | None = None,
     ) -> None:
         self.claim = claim
@@ -64,6 +71,7 @@ class RunningAttempt:
         """When its start was logged. None: it was only counted."""
         self._progress = progress
         self._clock = clock
+        self._work = work
         self._channel = channel
         self._is_interruptible = False
         """True only while the runner runs: a cancellation at any other moment would interrupt our own bookkeeping."""
@@ -116,7 +124,8 @@ class RunningAttempt:
             return Failure(str(unreadable), Reason.LAUNCH_FAILED, retryable=False)
         self._is_interruptible = True
         try:
-            return await (runner.run(attempt) if timeout is None else self._run_with_timeout(runner, attempt, timeout))
+            running = self._run_with_manifest(runner, attempt) if self.definition.manifest else runner.run(attempt)
+            return await (running if timeout is None else self._with_timeout(running, timeout))
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and self.task.cancelling():
                 return self._outcome_of_ending()
@@ -125,10 +134,22 @@ class RunningAttempt:
         finally:
             self._is_interruptible = False
 
-    async def _run_with_timeout(self, runner: Runner, attempt: Attempt, limit: Millis) -> Outcome:
+    async def _run_with_manifest(self, runner: Runner, attempt: Attempt) -> Outcome:
+        """Run with a file that lists the results of the fanout."""
+        if self._channel is None:
+            return await runner.run(attempt)
+        async with AsyncExitStack() as files:
+            try:
+                path = await files.enter_async_context(self._channel.publish(manifest_of(self._work, self.claim)))
+            except (OSError, FoliotError) as error:
+                return Failure(f"the manifest could not be written: {error}", Reason.LAUNCH_FAILED)
+            variables = {} if path is None else {MANIFEST_VARIABLE: path}
+            return await runner.run(replace(attempt, environment={**attempt.environment, **variables}))
+
+    async def _with_timeout(self, running: Awaitable[Outcome], limit: Millis) -> Outcome:
         timer = asyncio.create_task(self._end_after(limit))
         try:
-            return await runner.run(attempt)
+            return await running
         finally:
             timer.cancel()
 
@@ -149,7 +170,14 @@ class RunningAttempt:
         """Give the processes of this attempt access to the worker. A new type of request is a new entry."""
         if self._channel is None:
             return _NO_VARIABLES
-        return self._channel.grant(self.claim.token, {"progress": self._progress.handle})
+        handlers = {"progress": self._progress.handle, "results": self._answer_results}
+        return self._channel.grant(self.claim.token, handlers)
+
+    async def _answer_results(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        return await answer_results(self._work, self.claim, request)
+
+    async def _read_results(self, query: ResultQuery) -> list[ChildResult]:
+        return await read_results(self._work, self.claim, query)
 
     def _attempt(self) -> Attempt:
         claim, definition = self.claim, self.definition
@@ -167,6 +195,7 @@ class RunningAttempt:
             written=definition.written,
             report=self._progress.report,
             channel=self._grant_channel,
+            results=self._read_results,
         )
 
 

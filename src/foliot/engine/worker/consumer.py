@@ -204,7 +204,7 @@ class Consumer:
         if claim.overrides is not None:
             definition = definition.with_overrides(claim.run_id, claim.overrides)
         log, progress = self._logbook.open(claim), self._progress.open(claim)
-        running = RunningAttempt(claim, definition, log, progress, self._clock, self._channel)
+        running = RunningAttempt(claim, definition, log, progress, self._clock, self._work, self._channel)
         self._running[claim.token] = running
         running.task = loop.create_task(self._process(running))
         return running

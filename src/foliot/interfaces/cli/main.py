@@ -52,6 +52,7 @@ _SECTIONS: Final = {
     },
     "Inside a job": {
         "progress": "Report how far the run has come.",
+        "results": "Print what the children of a fanout returned.",
     },
     "Maintenance": {
         "doctor": "Check this installation, and say what to do.",

@@ -317,7 +317,7 @@ class RunContextHook:
     def _set_run(self, module: Any) -> None:
         known = self._context
         tick = None if known["tick"] is None else module.Tick(*known["tick"])
-        here = {**known, "tick": tick, "write": write, "report": report}
+        here = {**known, "tick": tick, "write": write, "report": report, "read_results": read_results}
         module.dedicate(module.Context(**here))
 
 
@@ -334,6 +334,13 @@ def report(progress: Any) -> None:
     from foliot.channel.progress import send_progress
 
     send_progress(progress)
+
+
+def read_results(failed: bool) -> Any:
+    """Read results of a fanout from the worker."""
+    from foliot.channel.results import ChannelResults
+
+    return ChannelResults(failed=failed)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,13 @@
 from functools import partial
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
+from foliot.adapters.storage.postgres.rows.results import read_results
 from foliot.adapters.storage.shared.item_rows import encode_items, item_run_of, items_in
+from foliot.domain.fanout.chunk import ItemChunk
+from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import RunId
 from foliot.domain.run.lease import Claim
-from foliot.ports.items import ItemChunk, ItemRun
+from foliot.ports.items import ItemRun
 
 
 class PostgresItems:
@@ -31,6 +34,9 @@ class PostgresItems:
     ) -> list[ItemRun]:
         query = "unsuccessful_children" if unsuccessful else "children"
         return [item_run_of(tuple(row)) for row in await self._database.rows(query, run_id, after, limit)]
+
+    async def results(self, run_id: RunId, query: ResultQuery) -> list[ChildResult]:
+        return await self._database.snapshot(lambda snapshot: read_results(snapshot, run_id, query))
 
 
 async def _append(transaction: Transaction, *, run_id: RunId, chunk: ItemChunk, claim: Claim | None) -> bool:

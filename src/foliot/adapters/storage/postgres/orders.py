@@ -149,10 +149,10 @@ def _merge_reports(first: Reported, second: Reported) -> Reported:
 
 
 def _are_plain(runs: Sequence[NewRun]) -> bool:
-    """Whether the runs have no dedupe key, limit, gate, parent or tick."""
+    """Whether the runs have no dedupe key, limit, gate, parent, tick or definition of their own."""
     if not all(
         run.dedupe_key is None and run.parent_id is None and run.tick is None and not run.is_gated for run in runs
-    ):
+    ) or any(run.definition_id is not None for run in runs):
         return False
     different = {id(run.options): run for run in runs}
     return not any(run.limits for run in different.values())

@@ -10,6 +10,7 @@ from typing import Any, Final
 from foliot.adapters.storage.postgres.database.schema import migrations
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
 from foliot.adapters.storage.shared.pruning import (
+    CHUNKS_PER_PIECE,
     PartsRequest,
     Request,
     Requests,
@@ -21,6 +22,7 @@ from foliot.adapters.storage.shared.pruning import (
     VisibleRequest,
     removable_before,
     surplus_executions,
+    unused_items,
 )
 from foliot.domain.clock import ClockFault, ClockReading
 from foliot.domain.ids import RunId, WorkerId, first_id_at
@@ -153,6 +155,7 @@ async def _prune(
     keys = await _forget_runs(transaction, deleted)
     ticks, schedules = await _prune_ledgers(transaction, progress, retention.ticks_age, now, limit)
     await _prune_limits(transaction, limit)
+    await _prune_items(transaction, progress, retention.items_age, now, limit)
     return Pruned(
         runs=len(deleted),
         logs=await _prune_logs(transaction, progress, retention.logs_age, now, limit),
@@ -262,6 +265,16 @@ async def _prune_logs(transaction: Transaction, progress: Round, age: Millis | N
 
 async def _prune_older(transaction: Transaction, query: str, age: Millis | None, now: Instant, limit: int) -> int:
     return 0 if age is None else len(await transaction.rows(query, now - age, limit))
+
+
+async def _prune_items(transaction: Transaction, progress: Round, age: Millis | None, now: Instant, limit: int) -> None:
+    cursor = progress.cursor(Scan.ITEMS)
+    if age is None or cursor is None:
+        return
+    rows = await transaction.rows("next_items", cursor, first_id_at(Instant(now - age)), limit)
+    unused = unused_items(progress, [tuple(row) for row in rows], limit)
+    if unused is not None:
+        await transaction.run("prune_items", unused, CHUNKS_PER_PIECE)
 
 
 async def _prune_limits(transaction: Transaction, limit: int) -> None:

@@ -13,14 +13,16 @@ from msgspec.structs import replace
 
 from foliot.adapters.storage.postgres.claim_cursor import ClaimCursor, Position
 from foliot.adapters.storage.postgres.database.bell import Bell
-from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, divide
+from foliot.adapters.storage.postgres.database.transaction import Database, Snapshot, Transaction, divide
 from foliot.adapters.storage.postgres.database.values import columns, is_storable
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.finish import end_leases, finish_runs, save_plan
+from foliot.adapters.storage.postgres.rows.results import fanout_of_lease, read_results
 from foliot.adapters.storage.shared.definition_cache import Reference
 from foliot.adapters.storage.shared.finish_plan import is_plain, plan_giving_back, unstorable_outcome
 from foliot.adapters.storage.shared.rows import Row, read_claims, references_in
+from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
@@ -243,6 +245,15 @@ class PostgresWork:
 
         saved = set(await divide(chunks, save)) if chunks else set()
         return list(dict.fromkeys(chunk.token for chunk in chunks if (chunk.token, chunk.seq) not in saved))
+
+    async def results(
+        self, run_id: RunId, worker_id: WorkerId, token: Token, query: ResultQuery
+    ) -> list[ChildResult] | None:
+        async def read(snapshot: Snapshot) -> list[ChildResult] | None:
+            parent = await fanout_of_lease(snapshot, run_id, worker_id, token)
+            return None if parent is None else await read_results(snapshot, parent, query)
+
+        return await self._database.snapshot(read)
 
 
 class _Granted(NamedTuple):

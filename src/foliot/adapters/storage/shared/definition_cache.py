@@ -16,6 +16,7 @@ from foliot.domain.gate.decision import Gated
 from foliot.domain.ids import DefinitionId, JobId, RunId
 from foliot.domain.job.definition import (
     Definition,
+    MapReference,
     StepReference,
     TreeReference,
     definition_of_job,
@@ -116,7 +117,7 @@ class Definitions:
                 named = read_reference(reference.definition_id)
             except ValueError:
                 continue
-            if _source(reference.definition_id) in self._children:
+            if isinstance(named, MapReference) or _source(reference.definition_id) in self._children:
                 continue
             if isinstance(named, StepReference):
                 missing.versions.add((named.workflow_id, named.version))
@@ -157,6 +158,8 @@ class Definitions:
         if reference.definition_id is None:
             return _job(reference, found.jobs)
         named = read_column(read_reference, reference.definition_id, "run of job", reference.job_id)
+        if isinstance(named, MapReference):
+            return ResolvedDefinition(definition_of_job(reference.id, named.spec), named.spec)
         jobs = self._children.get(_source(reference.definition_id))
         if jobs is None:
             jobs = _jobs_of_tree(named, found) if isinstance(named, TreeReference) else _steps(named, found)

@@ -22,6 +22,7 @@ Cursor = Any
 """How far a scan has got, in a form that the adapter chooses. The scan continues after it."""
 START: Final = ""
 """The cursor of a scan that has not begun."""
+CHUNKS_PER_PIECE: Final = 100
 
 
 class Scan(Enum):
@@ -39,6 +40,8 @@ class Scan(Enum):
     """Ended executions beyond the newest ones of all workflows together."""
     LEDGERS = auto()
     LOGS = auto()
+    ITEMS = auto()
+    """Items whose run was never created."""
 
 
 _RUN_SCANS: Final = (
@@ -153,6 +156,8 @@ def _kept(scan: Scan, retention: Retention) -> int | None:
             return retention.ticks_age
         case Scan.LOGS:
             return retention.logs_age
+        case Scan.ITEMS:
+            return retention.items_age
 
 
 def surplus_executions(workflow_ids: Sequence[str], retention: Retention, limit: int) -> Requests:
@@ -181,6 +186,21 @@ def _with_parts(run_ids: list[RunId], limit: int) -> Requests:
         return run_ids
     first = yield from _with_parts(list(dict.fromkeys(parts)), limit)
     return first if len(first) >= limit else list(dict.fromkeys([*first, *run_ids]))
+
+
+# -- items
+
+
+def unused_items(progress: Round, rows: Sequence[Sequence[Any]], limit: int) -> RunId | None:
+    """Return the next run whose items are to be removed, and advance the scan to it. `rows`: runs and whether each
+    exists. The scan stays there until all its items are removed."""
+    for nth, (run_id, exists) in enumerate(rows):
+        if not exists:
+            if nth > 0:
+                progress.move(Scan.ITEMS, rows[nth - 1][0])
+            return RunId(run_id)
+    progress.move(Scan.ITEMS, rows[-1][0] if len(rows) == limit else None)
+    return None
 
 
 # -- ledgers

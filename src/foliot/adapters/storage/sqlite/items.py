@@ -5,9 +5,12 @@ from foliot.adapters.storage.shared.item_rows import encode_items, item_run_of, 
 from foliot.adapters.storage.sqlite.database.context import Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
+from foliot.adapters.storage.sqlite.rows.results import read_results
+from foliot.domain.fanout.chunk import ItemChunk
+from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import RunId
 from foliot.domain.run.lease import Claim
-from foliot.ports.items import ItemChunk, ItemRun
+from foliot.ports.items import ItemRun
 
 
 class SqliteItems(Part):
@@ -31,6 +34,9 @@ class SqliteItems(Part):
         query = SQL["unsuccessful_children" if unsuccessful else "children"]
         rows = await self._reader.read(lambda session: session.rows(query, (run_id, after, limit)))
         return [item_run_of(row) for row in rows]
+
+    async def results(self, run_id: RunId, query: ResultQuery) -> list[ChildResult]:
+        return await self._reader.read(lambda session: read_results(session, run_id, query))
 
 
 def _append(tx: Transaction, run_id: RunId, chunk: ItemChunk, claim: Claim | None) -> bool:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from foliot.adapters.storage.shared.documents import encode, encode_names
 from foliot.adapters.storage.shared.pruning import (
+    CHUNKS_PER_PIECE,
     Cursor,
     PartsRequest,
     Request,
@@ -19,6 +20,7 @@ from foliot.adapters.storage.shared.pruning import (
     VisibleRequest,
     removable_before,
     surplus_executions,
+    unused_items,
 )
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
@@ -57,6 +59,8 @@ class _Removable(NamedTuple):
 
     runs: list[RunId]
     ledgers: _Ledgers
+    items_of: RunId | None
+    """A run that was never created."""
 
 
 class SqliteUpkeep(Part):
@@ -216,7 +220,8 @@ def _find(
 ) -> _Removable:
     """Find the next piece, and advance the round."""
     runs = _run_requests(progress.runs(retention, now, limit), partial(_search, session, project, now))
-    return _Removable(runs, _find_ledgers(session, progress, retention.ticks_age, now, limit))
+    ledgers = _find_ledgers(session, progress, retention.ticks_age, now, limit)
+    return _Removable(runs, ledgers, _find_items(session, progress, retention.items_age, now, limit))
 
 
 def _run_requests(requests: Requests, search: Callable[[Request], ScanResult]) -> list[RunId]:
@@ -322,9 +327,19 @@ def _find_ledgers(session: Session, progress: Round, age: Millis | None, now: In
     return ledgers
 
 
+def _find_items(session: Session, progress: Round, age: Millis | None, now: Instant, limit: int) -> RunId | None:
+    cursor = progress.cursor(Scan.ITEMS)
+    if age is None or cursor is None:
+        return None
+    rows = session.rows(SQL["next_items"], (cursor, first_id_at(Instant(now - age)), limit))
+    return unused_items(progress, rows, limit)
+
+
 def _remove(tx: Transaction, removable: _Removable, retention: Retention, now: Instant, limit: int) -> Pruned:
     """Remove what was found, and old rows of the other tables."""
     tx.run(SQL["prune_limits"], (limit,))
+    if removable.items_of is not None:
+        tx.run(SQL["prune_items"], (removable.items_of, CHUNKS_PER_PIECE))
     events = 0
     if retention.events_age is not None:
         events = tx.run(SQL["prune_events"], (now - retention.events_age, limit))

@@ -10,10 +10,12 @@ from foliot.adapters.storage.shared.finish_plan import Lease, end_unreadable
 from foliot.adapters.storage.shared.rows import attempts_out_of_range
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
-from foliot.adapters.storage.sqlite.database.session import SQL, Row
+from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
 from foliot.adapters.storage.sqlite.rows.finish import Finishes
+from foliot.adapters.storage.sqlite.rows.results import fanout_of_lease, read_results
 from foliot.domain.events import EventKind
+from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.definition import job_definition_id
@@ -138,6 +140,15 @@ class SqliteWork(Part):
             "progress", lambda tx: {row[0] for row in tx.rows(SQL["save_progress"], (body, tx.now(at)))}
         )
         return [report.token for report in reports if report.token not in saved]
+
+    async def results(
+        self, run_id: RunId, worker_id: WorkerId, token: Token, query: ResultQuery
+    ) -> list[ChildResult] | None:
+        def read(session: Session) -> list[ChildResult] | None:
+            parent = fanout_of_lease(session, run_id, worker_id, token)
+            return None if parent is None else read_results(session, parent, query)
+
+        return await self._reader.read(read)
 
     def _claim(self, tx: Transaction, request: _Request, known: Collection[DefinitionId], now: Instant) -> Claimed:
         """Claim runs. Runs with unreadable rows are ended immediately, and others are claimed instead."""

@@ -52,6 +52,7 @@ from foliot.testing.conformance.storage.queries import DefinitionQueryContract, 
 from foliot.testing.conformance.storage.references import ReferenceContract
 from foliot.testing.conformance.storage.renames import RenameContract
 from foliot.testing.conformance.storage.reports import ReportContract
+from foliot.testing.conformance.storage.results import ResultContract
 from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
 from foliot.testing.conformance.storage.settlements import SettlementContract
@@ -110,6 +111,7 @@ __all__ = [
     "ReferenceContract",
     "RenameContract",
     "ReportContract",
+    "ResultContract",
     "RunContract",
     "RunListContract",
     "RunQueryContract",

@@ -2,13 +2,14 @@
 
 import pytest
 
+from foliot.domain.fanout.chunk import ItemChunk
 from foliot.domain.fanout.item import item_key
 from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR
 from foliot.domain.run.limits import Limit
 from foliot.domain.run.run import Status
 from foliot.domain.tree.kind import ChildRun, Wanted
-from foliot.ports.items import ItemChunk, ItemRun
+from foliot.ports.items import ItemRun
 from foliot.testing.builders import a_run, a_run_id, failed, lost, retention, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.conformance.storage.tree_builders import a_child, an_opening, final_settlement, settle, unsettled

@@ -393,6 +393,7 @@ CREATE TABLE foliot.items (
     body    text NOT NULL,
     PRIMARY KEY (run_id, first)
 );
+CREATE INDEX items_by_run ON foliot.items (run_id) WHERE first = 0;
 
 -- nth: the order in the workflow. run_id is the run of the tree, step_run_id the run of the step.
 CREATE TABLE foliot.steps (

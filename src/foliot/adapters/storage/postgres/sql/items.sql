@@ -43,3 +43,30 @@ SELECT
 FROM foliot.runs r LEFT JOIN foliot.outputs o ON o.run_id = r.id
 WHERE r.parent_id = $1 AND r.child_key > $2 AND r.trouble IS NOT NULL
 ORDER BY r.child_key LIMIT $3;
+
+-- name: results
+-- Keys of items begin with a digit, that of the reducer with a letter.
+SELECT r.child_key, r.id, r.status, r.exit_code, r.error, r.payload, octet_length(o.body)
+FROM foliot.runs r LEFT JOIN foliot.outputs o ON o.run_id = r.id
+WHERE r.parent_id = $1 AND r.child_key > $2 AND r.child_key < ':' AND r.status <> 'scheduled'
+ORDER BY r.child_key LIMIT $3;
+
+-- name: failed_results
+SELECT r.child_key, r.id, r.status, r.exit_code, r.error, r.payload, octet_length(o.body)
+FROM foliot.runs r LEFT JOIN foliot.outputs o ON o.run_id = r.id
+WHERE r.parent_id = $1 AND r.child_key > $2 AND r.child_key < ':' AND r.trouble IS NOT NULL
+AND r.trouble NOT IN ('partial', 'skipped')
+ORDER BY r.child_key LIMIT $3;
+
+-- name: named_results
+SELECT r.child_key, r.id, r.status, r.exit_code, r.error, r.payload, octet_length(o.body)
+FROM foliot.runs r LEFT JOIN foliot.outputs o ON o.run_id = r.id
+WHERE r.parent_id = $1 AND r.child_key = ANY ((SELECT $2::text[])::text[]) AND r.status <> 'scheduled'
+ORDER BY r.child_key LIMIT $3;
+
+-- name: outputs_of_runs
+SELECT run_id, body FROM foliot.outputs WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: parent_of_lease
+SELECT t.run_id FROM foliot.leases l JOIN foliot.runs r ON r.id = l.run_id JOIN foliot.trees t ON t.run_id = r.parent_id
+WHERE l.token = $1 AND l.run_id = $2 AND l.worker_id = $3 AND t.kind = $4;

@@ -235,6 +235,17 @@ DELETE FROM foliot.dedupe WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM foliot.dedupe WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))
 RETURNING 1;
 
+-- name: next_items
+-- Runs with items, and whether each exists. Ids begin with the time, so nothing younger than the cut is read.
+SELECT i.run_id, EXISTS (SELECT 1 FROM foliot.runs r WHERE r.id = i.run_id) FROM foliot.items i
+WHERE i.first = 0 AND i.run_id > $1 AND i.run_id < $2 ORDER BY i.run_id LIMIT $3;
+
+-- name: prune_items
+-- The first items last: they are how the next piece finds the run.
+DELETE FROM foliot.items WHERE run_id = $1 AND first = ANY (ARRAY(
+    SELECT first FROM foliot.items WHERE run_id = $1 ORDER BY first DESC LIMIT $2))
+AND NOT EXISTS (SELECT 1 FROM foliot.runs WHERE id = $1);
+
 -- -- check
 
 -- name: min_code

@@ -35,3 +35,30 @@ SELECT
 FROM runs r LEFT JOIN outputs o ON o.run_id = r.id
 WHERE r.parent_id = ?1 AND r.child_key > ?2 AND r.status <> 'scheduled' AND r.status <> 'success'
 ORDER BY r.child_key LIMIT ?3
+
+-- name: results
+-- Keys of items begin with a digit, that of the reducer with a letter.
+SELECT r.child_key, r.id, r.status, r.exit_code, r.error, r.payload, length(o.body)
+FROM runs r LEFT JOIN outputs o ON o.run_id = r.id
+WHERE r.parent_id = ?1 AND r.child_key > ?2 AND r.child_key < ':' AND r.status <> 'scheduled'
+ORDER BY r.child_key LIMIT ?3
+
+-- name: failed_results
+SELECT r.child_key, r.id, r.status, r.exit_code, r.error, r.payload, length(o.body)
+FROM runs r LEFT JOIN outputs o ON o.run_id = r.id
+WHERE r.parent_id = ?1 AND r.child_key > ?2 AND r.child_key < ':' AND r.status <> 'scheduled' AND r.status <> 'success'
+AND r.status NOT IN ('partial', 'skipped')
+ORDER BY r.child_key LIMIT ?3
+
+-- name: named_results
+SELECT r.child_key, r.id, r.status, r.exit_code, r.error, r.payload, length(o.body)
+FROM json_each(?2) j CROSS JOIN runs r ON r.parent_id = ?1 AND r.child_key = j.value
+LEFT JOIN outputs o ON o.run_id = r.id
+WHERE r.status <> 'scheduled' ORDER BY r.child_key LIMIT ?3
+
+-- name: outputs_of_runs
+SELECT run_id, body FROM outputs WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: parent_of_lease
+SELECT t.run_id FROM leases l CROSS JOIN runs r ON r.id = l.run_id CROSS JOIN trees t ON t.run_id = r.parent_id
+WHERE l.token = ? AND l.run_id = ? AND l.worker_id = ? AND t.kind = ?

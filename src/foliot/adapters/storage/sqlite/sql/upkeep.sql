@@ -189,6 +189,16 @@ DELETE FROM dedupe WHERE (project, job_id, key) IN (
     SELECT project, job_id, key FROM dedupe WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
 )
 
+-- name: next_items
+-- Runs with items, and whether each exists. Ids begin with the time, so nothing younger than the cut is read.
+SELECT i.run_id, EXISTS (SELECT 1 FROM runs r WHERE r.id = i.run_id) FROM items i
+WHERE i.first = 0 AND i.run_id > ? AND i.run_id < ? ORDER BY i.run_id LIMIT ?
+
+-- name: prune_items
+-- The first items last: they are how the next piece finds the run.
+DELETE FROM items WHERE rowid IN (SELECT i.rowid FROM items i WHERE i.run_id = ?1 ORDER BY i.first DESC LIMIT ?2)
+AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = ?1)
+
 -- name: min_code
 SELECT value FROM meta WHERE key = 'min_code'
 

@@ -406,6 +406,8 @@ CREATE TABLE items (
     PRIMARY KEY (run_id, first)
 ) STRICT;
 
+CREATE INDEX items_by_run ON items (run_id) WHERE first = 0;
+
 -- The steps of a workflow's tree. nth: their order in the definition; run_id is the run of the tree, step_run_id of the
 -- step.
 CREATE TABLE steps (

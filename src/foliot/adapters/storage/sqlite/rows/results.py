@@ -1,0 +1,30 @@
+"""Reads the results of a fanout's children, for applications and for workers."""
+
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.shared.item_rows import results_in, with_outputs
+from foliot.adapters.storage.sqlite.database.session import SQL, Session
+from foliot.domain.fanout.item import item_key
+from foliot.domain.fanout.result import ChildResult, ResultQuery
+from foliot.domain.fanout.spec import FANOUT
+from foliot.domain.ids import RunId, Token, WorkerId
+
+
+def read_results(session: Session, run_id: RunId, query: ResultQuery) -> list[ChildResult]:
+    """Return a page of results of the children of `run_id`."""
+    if query.only is not None:
+        keys = encode_names(map(item_key, query.only))
+        rows = session.rows(SQL["named_results"], (run_id, keys, query.limit))
+    else:
+        after = item_key(query.after) if query.after >= 0 else ""
+        rows = session.rows(SQL["failed_results" if query.failed else "results"], (run_id, after, query.limit))
+    page = results_in(rows, query)
+    if not query.has_outputs or not any(child.has_output for child in page):
+        return page
+    names = encode_names(child.run_id for child in page if child.has_output)
+    return with_outputs(page, dict(session.rows(SQL["outputs_of_runs"], (names,))))
+
+
+def fanout_of_lease(session: Session, run_id: RunId, worker_id: WorkerId, token: Token) -> RunId | None:
+    """Return the fanout that a leased run is a child of. None: it is not a child of one, or the lease has ended."""
+    found: RunId | None = session.value(SQL["parent_of_lease"], (token, run_id, worker_id, FANOUT))
+    return found
