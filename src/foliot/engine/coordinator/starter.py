@@ -84,6 +84,10 @@ class Starter:
             raise
         except FoliotError as error:
             return Failure(str(error), Reason.INPUTS, retryable=False)
+        except Exception as error:
+            # A defect of a resolver fails this run. Otherwise the run would stay claimed without a tree.
+            log.exception("inputs_failed", extra={"run": claim.run_id, "job": claim.job_id})
+            return Failure(f"{type(error).__name__}: {error}", Reason.INPUTS, retryable=False)
 
     async def _decide(self, claim: Claim, definition: Definition, kind: TreeKind, items: int) -> Opening | Failure:
         def begin(loaded: Loaded) -> Opening | Wanted:
