@@ -100,6 +100,9 @@ async def test_a_source_without_a_resolver_fails_the_fanout(rig: FanoutRig) -> N
 class Source:
     """A resolver whose items change with each call."""
 
+    def check(self, uri: str) -> None:
+        pass
+
     def __init__(self, *results: Sequence[Any] | Exception) -> None:
         self._results = list(results)
         self.calls = 0
