@@ -7,7 +7,6 @@ definition: running children are cancelled, and steps that have not begun, inclu
 from collections.abc import Mapping, Sequence
 
 from foliot.domain.ids import RunId
-
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.settlement import Settlement, note_ids
