@@ -1,20 +1,26 @@
 """Inputs that cannot be used fail the fanout before any child exists."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from foliot.domain.fanout.chunk import CHUNK_ITEMS
 from foliot.domain.fanout.item import encode_value
+from foliot.domain.instant import MINUTE, Millis
+from foliot.domain.job.job import Options
 from foliot.domain.run.run import Status
 from foliot.engine.coordinator.inputs import Inputs
 from foliot.errors import InputsUnavailable
 from foliot.ports.resolver import ResolveRequest
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.scene import Another
+from foliot.testing.invariants import check_invariants
 from foliot.testing.simulation.faults import Hiccup
 from tests.engine.fanouts import FanoutRig, summary
+from tests.engine.rig import LEASE
 
 
 @pytest.fixture
@@ -97,6 +103,9 @@ async def test_a_source_without_a_resolver_fails_the_fanout(rig: FanoutRig) -> N
     assert "no resolver for 'gopher'" in run.error
 
 
+S = TypeVar("S", bound="Source")
+
+
 class Source:
     """A resolver whose items change with each call."""
 
@@ -115,7 +124,7 @@ class Source:
         yield [encode_value(item) for item in result]
 
 
-def with_source(rig: FanoutRig, source: Source) -> Source:
+def with_source(rig: FanoutRig, source: S) -> S:
     starter = rig.coordinator._starter
     starter._inputs = Inputs(rig.storage.items, {"test": source}, rig.clock)
     return source
@@ -160,3 +169,79 @@ async def test_a_source_that_cannot_be_read_fails_the_fanout(rig: FanoutRig, err
 
     assert (run.status, str(error) in (run.error or "")) == (Status.FAILED, True)
     assert len(await rig.runs()) == 1
+
+
+class SlowSource(Source):
+    """A resolver that yields a full chunk and waits before the rest."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = asyncio.Event()
+
+    async def resolve(self, request: ResolveRequest) -> AsyncIterator[Sequence[bytes]]:
+        yield [encode_value("stale")] * (CHUNK_ITEMS + 1)
+        await self.go_on.wait()
+        yield [encode_value("stale")]
+
+
+async def test_a_fanout_cancelled_while_its_inputs_are_read_has_no_children(rig: FanoutRig) -> None:
+    with_source(rig, SlowSource())
+    run_id = await rig.start(inputs_from="test://items")
+    await rig.turn()
+    assert await rig.status(run_id) is Status.RUNNING
+
+    await rig.storage.orders.cancel([run_id])
+    run = await rig.go_on(run_id)
+
+    assert (run.status, run.reason) == (Status.CANCELLED, "cancelled")
+    assert len(await rig.runs()) == 1
+
+
+async def test_the_timeout_of_a_fanout_includes_the_time_to_read_its_inputs(rig: FanoutRig) -> None:
+    with_source(rig, SlowSource())
+    run_id = await rig.start(inputs_from="test://items", options=Options(timeout=Millis(MINUTE)))
+    await rig.turn()
+
+    rig.clock.advance(MINUTE)
+    run = await rig.go_on(run_id)
+
+    assert (run.status, run.reason, len(await rig.runs())) == (Status.TIMEOUT, "timeout", 1)
+
+
+async def test_a_stopped_coordinator_gives_a_fanout_back_while_its_inputs_are_read(
+    storage: Storage, another: Another, clock: VirtualClock
+) -> None:
+    rig = FanoutRig(storage, clock)
+    with_source(rig, SlowSource())
+    run_id = await rig.start(inputs_from="test://items")
+    await rig.turn()
+
+    await rig.coordinator.opening.drain(Millis(0))
+    newcomer = FanoutRig(await another(), clock)
+    with_source(newcomer, Source(["a"]))
+    run = await newcomer.go_on(run_id)
+
+    assert (run.status, run.attempt, newcomer.runner.items) == (Status.SUCCESS, 1, ["a"])
+
+
+@pytest.mark.proves("F1")
+async def test_items_of_a_coordinator_that_lost_its_lease_are_not_used(
+    storage: Storage, another: Another, clock: VirtualClock
+) -> None:
+    rig = FanoutRig(storage, clock, lease=LEASE)
+    slow = with_source(rig, SlowSource())
+    run_id = await rig.start(inputs_from="test://items")
+    await rig.turn()
+    assert len(await storage.items.read(run_id, 0, 10)) == 10
+
+    clock.advance(2 * LEASE)
+    newcomer = FanoutRig(await another(), clock, lease=LEASE)
+    with_source(newcomer, Source(["a", "b"]))
+    await newcomer.reaper.round()
+    await newcomer.turn()
+    slow.go_on.set()
+    await rig.open_trees()
+    run = await newcomer.go_on(run_id)
+
+    assert (run.status, summary(run)["items"], newcomer.runner.items) == (Status.SUCCESS, 2, ["a", "b"])
+    assert await check_invariants(storage, now=clock.now()) == []
