@@ -1,7 +1,7 @@
 """Inputs that cannot be used fail the fanout before any child exists."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, TypeVar
 
 import pytest
@@ -116,7 +116,7 @@ class Source:
         self._results = list(results)
         self.calls = 0
 
-    async def resolve(self, request: ResolveRequest) -> AsyncIterator[Sequence[bytes]]:
+    async def resolve(self, request: ResolveRequest) -> AsyncGenerator[Sequence[bytes]]:
         self.calls += 1
         result = self._results[min(self.calls, len(self._results)) - 1]
         if isinstance(result, Exception):
@@ -178,7 +178,7 @@ class SlowSource(Source):
         super().__init__()
         self.go_on = asyncio.Event()
 
-    async def resolve(self, request: ResolveRequest) -> AsyncIterator[Sequence[bytes]]:
+    async def resolve(self, request: ResolveRequest) -> AsyncGenerator[Sequence[bytes]]:
         yield [encode_value("stale")] * (CHUNK_ITEMS + 1)
         await self.go_on.wait()
         yield [encode_value("stale")]
