@@ -74,7 +74,7 @@ def test_the_variable_of_an_item_has_a_default_name(place: Place) -> None:
 @pytest.mark.proves("R0-55", "R0-56", "F7")
 def test_a_cancelled_fanout_terminates_and_then_kills_its_processes(place: Place) -> None:
     wait = "while :; do sleep 0.05; done"
-    polite = f"trap 'touch cleaned; exit 1' TERM; echo $$ > pids/polite; {wait}"
+    polite = f"trap ': > cleaned; exit 1' TERM; echo $$ > pids/polite; {wait}"
     stubborn = f"trap '' TERM; echo $$ > pids/stubborn; {wait}"
     define(
         place, f'if [ "$FANOUT_ITEM" = 0 ]; then {polite}; else {stubborn}; fi', items=list(range(10)), concurrency=2
