@@ -12,6 +12,7 @@ from typing import cast
 import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.fanout import kind as fanout_kind
 from foliot.domain.instant import SECOND, Instant, from_datetime
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
@@ -45,11 +46,17 @@ def open_storage(tmp_path: Path) -> OpenStorage:
     return opener_in(tmp_path)
 
 
+@pytest.fixture(autouse=True)
+def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let fanouts create few children ahead, so that small ones are created in several decisions too."""
+    monkeypatch.setattr(fanout_kind, "_LEAST_AHEAD", 1)
+
+
 @pytest.mark.proves(
     "T1", "T2", "T3", "T4", "T5", "T6", "T9", "T10", "T11", "T15", "R4-04", "R4-51", "R1-06", "Q2", "Q3"
 )
 @pytest.mark.proves("S1", "S3", "S4", "S6", "S10", "L1", "L2", "L4", "L10", "Q5", "R1-21", "R1-22", "M1", "M4", "O2")
-@pytest.mark.proves("D2", "D3", "D5", "D6", "D7", "D8", "D9")
+@pytest.mark.proves("D2", "D3", "D5", "D6", "D7", "D8", "D9", "F1", "F2", "F3", "F4", "F5", "F6")
 @pytest.mark.parametrize("seed", FIXED)
 async def test_whatever_happens_everything_holds(seed: int, open_storage: OpenStorage) -> None:
     await tell(seed, open_storage)

@@ -13,7 +13,7 @@ from foliot.ports.storage import Storage
 from foliot.testing.simulation.faults import Crash, Hiccup
 from foliot.testing.simulation.turnstile import Turnstile, VerbPause, with_turnstile
 
-PORTS = ("ledger", "work", "trees", "admission", "orders", "definitions", "upkeep")
+PORTS = ("ledger", "work", "items", "trees", "admission", "orders", "definitions", "upkeep")
 
 
 def failing_storage(error: BaseException) -> Storage:

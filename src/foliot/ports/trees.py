@@ -59,6 +59,11 @@ class TreeStore(Protocol):
         """
         ...
 
+    async def open_children(self, run_id: RunId) -> list[RunId]:
+        """Return the runs of all children that have not ended, to end a tree that cannot be decided. The cost grows
+        with the number of all children."""
+        ...
+
     async def steps(self, run_id: RunId) -> list[StepRecord]:
         """Return all steps of a tree, unreadable ones included, to end a tree that cannot be decided."""
         ...

@@ -20,6 +20,7 @@ from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.ports.queries import RunFilter, ScheduleLedger
 from foliot.ports.storage import Storage
+from foliot.testing.fanout_invariants import check_fanouts
 
 PAGE = 1_000
 
@@ -70,6 +71,7 @@ async def check_invariants(storage: Storage, *, now: Instant, is_pruned: bool = 
     faults += check_leases(runs.values())
     faults += check_overlap(ledgers, runs.values())
     faults += await check_executions(storage, runs, is_pruned=is_pruned)
+    faults += [] if is_pruned else await check_fanouts(storage, runs)
     return faults + await check_endings(storage, runs, is_pruned=is_pruned)
 
 

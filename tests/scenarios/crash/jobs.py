@@ -4,18 +4,23 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from foliot import Foliot, Workflow, current_run
+from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.schedule.project_pause import PauseOrder
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.service.queries.run_view import RunView
 from tests.scenarios.crash.effects import effect, shell_note
 from tests.scenarios.crash.plans import PLANS
 
 OFTEN: Final = 100
 """A run that is lost this often is still retried."""
+_WAIT: Final = 'while [ ! -e "$CRASH_GATE" ]; do sleep 0.05; done'
 
 
 def build(storage: str, effects: Path, gate: Path, plan: str) -> Foliot:
@@ -30,6 +35,19 @@ def build(storage: str, effects: Path, gate: Path, plan: str) -> Foliot:
     for name, fields in PLANS[plan].items():
         app.schedule(name, "quick", **fields)
     return app
+
+
+def fanout(effects: Path, gate: Path, items: Sequence[object], *, gated: bool = False, **spec: Any) -> JobSpec:
+    """Build a fanout over the job `quick`, with a reducer that records what it does and may wait for the gate."""
+    variables = {"CRASH_EFFECTS": str(effects), "CRASH_GATE": str(gate)}
+    command = "; ".join([shell_note("begin"), *([_WAIT] if gated else []), shell_note("end")])
+    known = {
+        "job": "quick",
+        "items": items,
+        "reducer": {"spec": {"command": command, "env": variables}},
+        **spec,
+    }
+    return JobSpec(kind=FANOUT, spec=known, options=Options(queue=TREES_QUEUE, max_lost=OFTEN))
 
 
 def gate_of(gate: Path, attempt: int) -> Path:
@@ -128,5 +146,4 @@ def _add_dangers(app: Foliot, effects: Path) -> None:
 def _add_commands(app: Foliot, variables: dict[str, str]) -> None:
     app.shell("victim", "true", max_lost=OFTEN)
     app.shell("command", f"{shell_note('begin')}; {shell_note('end')}", env=variables, max_lost=OFTEN)
-    wait = 'while [ ! -e "$CRASH_GATE" ]; do sleep 0.05; done'
-    app.shell("gated-command", f"{shell_note('begin')}; {wait}; {shell_note('end')}", env=variables, max_lost=OFTEN)
+    app.shell("gated-command", f"{shell_note('begin')}; {_WAIT}; {shell_note('end')}", env=variables, max_lost=OFTEN)

@@ -4,12 +4,12 @@ import asyncio
 import os
 import random
 import signal
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from foliot.domain.ids import RunId
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.run.run import Run
 from foliot.engine.scheduler.reaper import Reaper
 from foliot.ports.queries import RunFilter
@@ -19,7 +19,7 @@ from foliot.service.services import Services
 from foliot.testing.invariants import read_ledgers
 from foliot.testing.postgres import PostgresServer
 from tests.scenarios.crash.effects import Effect, read_effects
-from tests.scenarios.crash.jobs import build, gate_of
+from tests.scenarios.crash.jobs import build, fanout, gate_of
 from tests.scenarios.crash.process import APP, FoliotProcess
 
 PATIENCE: Final = 60.0
@@ -139,7 +139,10 @@ class Stage:
     async def declare(self, plan: str = "none") -> None:
         """Register jobs and schedules, so that something can be asked before a process has started."""
         async with build(self.url, self.effect_file, self.gate, plan):
-            pass
+            await self.put_fanout("scan", [{}] * 3, concurrency=2)
+
+    async def put_fanout(self, job_id: str, items: Sequence[object], **fields: Any) -> None:
+        await self.services.jobs.put({JobId(job_id): fanout(self.effect_file, self.gate, items, **fields)})
 
     async def enqueue(self, job: str, count: int = 1, *, delay: float = 0, payload: object = None) -> list[str]:
         created = await self.services.runs.create(job, RunRequest(delay=delay), [payload] * count)

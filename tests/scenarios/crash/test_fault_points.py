@@ -16,7 +16,7 @@ from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.process import KILLED
 from tests.scenarios.crash.stage import LONG_LEASE, Stage
 
-JOBS: Final = ("quick", "threaded", "flaky", "command", "meddle", "reporting", "limited", "limited")
+JOBS: Final = ("quick", "threaded", "flaky", "command", "meddle", "reporting", "limited", "limited", "scan")
 AT_THE_START: Final = ("put_", "deploy")
 """Points at which nothing is registered yet."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from foliot.domain.fanout.item import ItemLimits
+from foliot.domain.fanout.item import ItemLimits, item_bytes
 from foliot.errors import InputsRefused
 
 CHUNK_ITEMS: Final = 1_000
@@ -57,8 +57,8 @@ class ChunkPacker:
         self._total += len(document)
         if self.count >= limits.items:
             raise _beyond(f"there are more than {limits.items} items", "max_items")
-        # The quotes of a JSON string do not count.
-        if len(document) > limits.item_bytes + 2:
+        # A document may be longer than its item: quotes, escapes and base64 do not count.
+        if len(document) > limits.item_bytes and len(item_bytes(document)) > limits.item_bytes:
             raise _beyond(f"item {self.count} has more than {limits.item_bytes} bytes", "max_item_size")
         if self._total > limits.total_bytes:
             raise _beyond(f"the items have more than {limits.total_bytes} bytes together", "max_input_size")

@@ -26,11 +26,12 @@ from foliot.domain.job.definition import Definition, tree_definition_id
 from foliot.domain.job.job import ItemVariables, JobSpec, Options
 from foliot.domain.run.limits import Limit, shared_limit
 from foliot.domain.run.outcome import Reason
+from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.run import Ended, NewRun, Status
 from foliot.domain.tree.kind import Loaded, Start, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement, note_ids
 from foliot.domain.tree.tree import Note, Notes, Tree
-from foliot.errors import InvalidRun, NotFound
+from foliot.errors import InvalidRun, NotFound, RowUnreadable
 
 ITEM_TRIGGER: Final = "fanout"
 REDUCER_TRIGGER: Final = "reducer"
@@ -88,7 +89,7 @@ class FanoutKind:
         return Opening(start.claim, settlement.tree, msgspec.json.encode(body), settlement.runs, ended=settlement.ended)
 
     def decide(self, tree: Tree, notes: Notes, loaded: Loaded, now: Instant, ids: IdSource) -> Settlement | Wanted:
-        progress = Progress.read(tree.progress)
+        progress = _progress(tree)
         progress.end(
             (int(note.child_key), note.status, _duration(note))
             for note in notes.ended
@@ -140,6 +141,13 @@ def _queue(fields: FanoutFields) -> str:
 
 
 # -- settling
+
+
+def _progress(tree: Tree) -> Progress:
+    try:
+        return Progress.read(tree.progress)
+    except UNREADABLE as cause:
+        raise RowUnreadable("fanout", tree.run_id, cause) from cause
 
 
 def _settle(

@@ -1,12 +1,15 @@
 """Where the items of a fanout come from: a source to resolve, items that were given, or the failed items of another."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from foliot.domain.fanout.item import ItemLimits, encode_value
 from foliot.domain.fanout.spec import FanoutFields
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Millis
 from foliot.errors import InvalidRun
+
+_JSON_TYPES: Final = {dict: "an object", int: "a number", float: "a number", bool: "true or false"}
 
 
 class ItemSource(NamedTuple):
@@ -31,15 +34,20 @@ def source_of(fields: FanoutFields) -> ItemSource:
     )
 
 
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text. Other separators that `str.splitlines` knows may be part of an item."""
+    return (line.removesuffix("\r") for line in text.split("\n"))
+
+
 def _documents(items: Any) -> tuple[bytes, ...]:
     match items:
         case str():
-            return tuple(encode_value(line) for line in items.splitlines() if line.strip())
+            return tuple(encode_value(line) for line in _lines(items) if line.strip())
         case list() | tuple():
             return tuple(map(encode_value, items))
         case _:
             raise InvalidRun(
-                f"the items are {type(items).__name__}, not a list and not text",
+                f"the items are {_JSON_TYPES.get(type(items), 'a value')}, not a list and not text",
                 hint="Let the step before print a JSON array, or one item per line.",
                 field="items",
             )

@@ -12,6 +12,8 @@ from foliot.domain.run.retry import Retry
 
 FANOUT: Final = "fanout"
 """The kind of the job whose runs are fanouts."""
+ITEMS: Final = "items"
+"""The field with given items."""
 DEFAULT_ITEM_VAR: Final = "FANOUT_ITEM"
 MAX_CONCURRENCY: Final = 10_000
 

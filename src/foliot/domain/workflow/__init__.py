@@ -6,7 +6,7 @@
     plan, progress          which steps start or are skipped when others resolve, and the final status
     template, output        data from parameters and earlier steps, inserted where a step refers to it
     kind, lookup,           opening and settling an execution as a tree
-      settlement, abandonment
+      settlement
 
 All functions are pure. An execution is a run like any other, with a status, a tick, a timeout and an overlap key; its
 steps are runs whose parent it is.

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
+from foliot.domain.fanout.spec import ITEMS
 from foliot.domain.ids import DefinitionId, IdSource, JobId, RunId
 from foliot.domain.instant import LATEST, Instant, later, to_iso
 from foliot.domain.job.definition import step_definition_id, tree_definition_id
@@ -185,7 +186,7 @@ class SettlementBuilder:
     def _new_run(self, step: Step, sources: Mapping[str, Any]) -> NewRun:
         definition = definition_of(step, self._body.jobs)
         payload = template.render(step.payload, sources) if step.payload is not None else definition.payload_template
-        overlay = template.render_texts(step.overlay, sources)
+        overlay = _rendered(step.overlay, sources)
         return NewRun(
             id=RunId(self._ids.make(self._now)),
             job_id=job_of(step, self._tree.job_id),
@@ -272,6 +273,14 @@ class SettlementBuilder:
             return Ended(status)
         failed = unrecovered(self._plan.graph, final)
         return Ended(status, Reason.STEP_FAILED, f"failed: {', '.join(failed[:20])}")
+
+
+def _rendered(overlay: Mapping[str, Any], sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields with their templates replaced. The items of a fanout keep their type, all others are text."""
+    return {
+        name: template.render(value, sources) if name == ITEMS else template.render_texts(value, sources)
+        for name, value in overlay.items()
+    }
 
 
 def _options(step: Step, options: Options) -> Options:

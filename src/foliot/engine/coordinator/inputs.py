@@ -7,7 +7,7 @@ from foliot.domain.fanout.chunk import CHUNK_ITEMS, ChunkPacker, ItemChunk
 from foliot.domain.fanout.source import ItemSource
 from foliot.domain.ids import RunId
 from foliot.domain.run.lease import Claim
-from foliot.errors import InputsUnavailable, StaleClaim, suggest
+from foliot.errors import InputsRefused, InputsUnavailable, StaleClaim, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.items import ItemStore
 from foliot.ports.resolver import Resolver, ResolveRequest
@@ -58,6 +58,11 @@ class Inputs:
             async with aclosing(self._resolver(source.uri).resolve(request)) as batches:
                 async for documents in batches:
                     yield documents
+        else:
+            raise InputsRefused(
+                "there are no items, not even an empty list",
+                hint="Give items or inputs_from. A step whose output is used prints a JSON array or one item per line.",
+            )
 
     async def _failed_items(self, run_id: RunId) -> AsyncIterator[Sequence[bytes]]:
         """Yield the items of a fanout whose children did not succeed, in order."""

@@ -54,4 +54,4 @@ class CoordinatorRole:
         self.duties: Sequence[Duty] = (*self.opening.duties, self.settler)
 
     async def _execute(self, running: RunningAttempt) -> Outcome | None:
-        return await self._starter.open(running.claim, running.definition)
+        return await self._starter.open(running.claim, running.definition, running.interruptibly)

@@ -12,10 +12,10 @@ from typing import Final
 from foliot.domain.ids import IdSource, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
 from foliot.domain.run.run import Ended, Status
+from foliot.domain.tree.abandonment import abandon
 from foliot.domain.tree.kind import Loaded, TreeKind, Wanted
 from foliot.domain.tree.settlement import Settlement
 from foliot.domain.tree.tree import Tree
-from foliot.domain.workflow.abandonment import abandon
 from foliot.engine.coordinator.pruner import ExecutionPruner
 from foliot.engine.coordinator.reader import PendingDecision, TreeReader
 from foliot.engine.loop import IMMEDIATELY
@@ -110,7 +110,9 @@ class Settler:
         """
         if not (isinstance(error, FoliotError) and one.tree.is_to_end(now)):
             return []
-        return [abandon(one.tree, one.notes.items, await self._store.steps(one.tree.run_id))]
+        run_id = one.tree.run_id
+        children = await self._store.open_children(run_id)
+        return [abandon(one.tree, one.notes.items, children, await self._store.steps(run_id))]
 
     def _report(self, run_id: RunId, error: Exception) -> None:
         if self._reported.get(run_id) != str(error):

@@ -1,7 +1,8 @@
 """Opens trees: a claimed run in the queue @trees becomes a tree with its first children."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any
 
 from foliot.domain.ids import IdSource
 from foliot.domain.job.definition import Definition
@@ -17,6 +18,13 @@ from foliot.errors import FoliotError, InvalidRun, StaleClaim, StorageUnavailabl
 from foliot.ports.trees import TreeStore
 
 log = logging.getLogger(__name__)
+
+Interruptibly = Callable[[Coroutine[Any, Any, int]], Awaitable[int | Outcome]]
+"""Awaits a number, or returns the outcome of the run if it was ended meanwhile."""
+
+
+async def _to_its_end(work: Coroutine[Any, Any, int]) -> int:
+    return await work
 
 
 class Starter:
@@ -38,18 +46,20 @@ class Starter:
         self._inputs = inputs
         self._pruner = pruner
 
-    async def open(self, claim: Claim, definition: Definition) -> Outcome | None:
+    async def open(
+        self, claim: Claim, definition: Definition, interruptibly: Interruptibly = _to_its_end
+    ) -> Outcome | None:
         """Open the claimed run as a tree. Return None if nothing is left to report, else the outcome of the run: a
-        failure has the reason why there is no tree."""
+        failure has the reason why there is no tree. Inputs are read `interruptibly`: it may take long."""
         try:
-            return await self._open(claim, definition)
+            return await self._open(claim, definition, interruptibly)
         except StorageUnavailable as error:
             # The next renewal does not list this lease, so the storage takes the run back and it is opened again.
             about = {"run": claim.run_id, "job": claim.job_id}
             log.warning("tree_open_failed", extra={**about, "problem": error.message})
             return None
 
-    async def _open(self, claim: Claim, definition: Definition) -> Outcome | None:
+    async def _open(self, claim: Claim, definition: Definition, interruptibly: Interruptibly) -> Outcome | None:
         if definition.error is not None:
             return Failure(definition.error, definition.reason, retryable=False)
         kind = self._kinds.get(definition.kind)
@@ -57,7 +67,7 @@ class Starter:
             hint = suggest(definition.kind, self._kinds, otherwise=f"This one opens: {', '.join(sorted(self._kinds))}.")
             error = f'this coordinator opens no jobs of kind "{definition.kind}". {hint}'
             return Failure(error, Reason.HANDLER_MISSING, retryable=False)
-        items = await self._prepare(claim, definition, kind)
+        items = await self._prepare(claim, definition, kind, interruptibly)
         if not isinstance(items, int):
             return items
         opening = await self._decide(claim, definition, kind, items)
@@ -73,17 +83,23 @@ class Starter:
             await self._pruner.executions_ended({claim.job_id})
         return None
 
-    async def _prepare(self, claim: Claim, definition: Definition, kind: TreeKind) -> int | Outcome:
+    async def _prepare(
+        self, claim: Claim, definition: Definition, kind: TreeKind, interruptibly: Interruptibly
+    ) -> int | Outcome:
         """Store the items of the tree, if it has any, and return their number; or the outcome if there are none."""
         try:
             source = kind.source(definition)
-            return 0 if source is None else await self._inputs.prepare(claim, source)
+            return 0 if source is None else await interruptibly(self._inputs.prepare(claim, source))
         except StaleClaim:
             return Interrupted()  # discarded, because the claim is stale
         except StorageUnavailable:
             raise
         except FoliotError as error:
             return Failure(str(error), Reason.INPUTS, retryable=False)
+        except Exception as error:
+            # A defect of a resolver fails this run. Otherwise the run would stay claimed without a tree.
+            log.exception("inputs_failed", extra={"run": claim.run_id, "job": claim.job_id})
+            return Failure(f"{type(error).__name__}: {error}", Reason.INPUTS, retryable=False)
 
     async def _decide(self, claim: Claim, definition: Definition, kind: TreeKind, items: int) -> Opening | Failure:
         def begin(loaded: Loaded) -> Opening | Wanted:

@@ -7,9 +7,10 @@ A runner whose task is cancelled ends what it started. `RunningAttempt` keeps th
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from enum import Enum, auto
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -29,6 +30,8 @@ from foliot.ports.channel import RunChannel
 from foliot.ports.clock import Clock
 from foliot.ports.runner import Attempt, Runner
 from foliot.ports.work import Work
+
+T = TypeVar("T")
 
 _NO_VARIABLES: Mapping[str, str] = {}
 
@@ -74,7 +77,8 @@ class RunningAttempt:
         self._work = work
         self._channel = channel
         self._is_interruptible = False
-        """True only while the runner runs: a cancellation at any other moment would interrupt our own bookkeeping."""
+        """True only while the runner runs or inputs are read: a cancellation at any other moment would interrupt our
+        own bookkeeping."""
 
     def end(self, ending: Ending) -> None:
         """End the attempt early. The first reason is kept, except that a lost lease replaces any other."""
@@ -84,6 +88,26 @@ class RunningAttempt:
         # Cancel only once: a second cancellation would interrupt the runner while it ends what it started.
         if is_first and self._is_interruptible:
             self.task.cancel()
+
+    async def interruptibly(self, work: Coroutine[Any, Any, T]) -> T | Outcome:
+        """Await work that `end` and the timeout of the job interrupt. Return its result, or the outcome of the attempt
+        if it was interrupted."""
+        if self.ending is not None:
+            work.close()
+            return self._outcome_of_ending()
+        timeout = self.definition.timeout
+        timer = None if timeout is None else asyncio.create_task(self._end_after(timeout))
+        self._is_interruptible = True
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if not self.task.cancelling():
+                raise
+            return self._outcome_of_ending()
+        finally:
+            self._is_interruptible = False
+            if timer is not None:
+                timer.cancel()
 
     async def execute(self, runners: Mapping[str, Runner]) -> Outcome:
         """Run the attempt, wait until its log is saved, and return its outcome. Never raises: errors are outcomes."""

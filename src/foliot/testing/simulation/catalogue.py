@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
+from foliot.domain.fanout.spec import FANOUT, Reducer, RunOn
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later
@@ -13,6 +15,7 @@ from foliot.domain.job.job import Delivery, JobSpec, Options
 from foliot.domain.run.retry import Retry
 from foliot.domain.schedule.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType
 from foliot.domain.schedule.tick import JitterMode
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Step, StepOverlap, WorkflowSpec
 from foliot.testing.simulation.actor import KIND
@@ -41,6 +44,9 @@ _JOBS: Final[dict[JobId, JobSpec]] = {
 _RARE: Final = ("poison", "endless")
 """Jobs that no schedule starts; they are enqueued from time to time."""
 WORKFLOWS: Final = ("flow", "stream")
+FANOUTS: Final = ("fan", "spread")
+_WIDTHS: Final = (1, 2, 3, 5)
+_TOLERANCES: Final = (0.0, 0.1, 0.5, 1.0)
 _STEP_OPTIONS: Final[Sequence[dict[str, Any]]] = ({}, {}, {}, {"retry": _RETRY}, {"max_concurrent": 1})
 _OVERLAPS: Final = (StepOverlap.ALLOW, StepOverlap.ALLOW, StepOverlap.ALLOW, StepOverlap.SKIP, StepOverlap.QUEUE)
 PAYLOAD: Final = {"execution": "{{ execution.id }}"}
@@ -52,6 +58,8 @@ class Catalogue(NamedTuple):
 
     workflows: dict[str, WorkflowSpec]
     jobs: dict[JobId, JobSpec]
+    parts: dict[JobId, JobSpec]
+    """The jobs of the children and reducers of fanouts, which nothing else starts."""
 
     @property
     def startable(self) -> list[JobId]:
@@ -62,8 +70,11 @@ class Catalogue(NamedTuple):
 def draw_catalogue(random: Random) -> Catalogue:
     """Return the fixed jobs and random workflows."""
     workflows = {workflow_id: _draw_workflow(random) for workflow_id in WORKFLOWS}
-    jobs = [jobs_of(workflow_id, 1, spec) for workflow_id, spec in workflows.items()]
-    return Catalogue(workflows, _JOBS | {job_id: spec for some in jobs for job_id, spec in some.items()})
+    fanouts = {JobId(job_id): _draw_fanout(random, most=8) for job_id in FANOUTS}
+    of_workflows = [jobs_of(workflow_id, 1, spec) for workflow_id, spec in workflows.items()]
+    jobs = _JOBS | fanouts | {job_id: spec for some in of_workflows for job_id, spec in some.items()}
+    parts = {name: part for job_id, spec in jobs.items() for name, part in _parts_of(job_id, spec).items()}
+    return Catalogue(workflows, jobs, parts)
 
 
 def redraw_workflow(random: Random, spec: WorkflowSpec) -> WorkflowSpec:
@@ -79,7 +90,40 @@ def _draw_workflow(random: Random) -> WorkflowSpec:
     )
 
 
+def _draw_fanout(random: Random, *, most: int) -> JobSpec:
+    """Return a fanout over some numbers, sometimes with a reducer, retries or a timeout."""
+    options = Options(retry=_RETRY) if random.random() < 0.5 else Options()
+    spec: dict[str, Any] = {
+        "inner_kind": KIND,
+        "items": list(range(random.randrange(most + 1))),
+        "concurrency": random.choice(_WIDTHS),
+        "partial_tolerance": random.choice(_TOLERANCES),
+        "per_item_timeout": _TIMEOUT,
+        "child_options": to_builtins(options),
+    }
+    if random.random() < 0.7:
+        retry = random.choice((Retry(), _RETRY))
+        spec["reducer"] = to_builtins(
+            Reducer(kind=KIND, run_on=random.choice(list(RunOn)), retry=retry, timeout=_TIMEOUT)
+        )
+    timeout = random.choice((None, None, Millis(5 * MINUTE)))
+    return JobSpec(kind=FANOUT, spec=spec, options=Options(queue=TREES_QUEUE, timeout=timeout))
+
+
+def _parts_of(job_id: JobId, spec: JobSpec) -> dict[JobId, JobSpec]:
+    """Return the jobs of the children and of the reducer of a fanout."""
+    if spec.kind != FANOUT:
+        return {}
+    reducer = convert(spec.spec.get("reducer", {}), Reducer)
+    return {
+        JobId(f"{job_id}.item"): JobSpec(kind=KIND, options=convert(spec.spec["child_options"], Options)),
+        JobId(f"{job_id}.reducer"): JobSpec(kind=KIND, options=Options(retry=reducer.retry)),
+    }
+
+
 def _draw_step(random: Random, name: str) -> Step:
+    if random.random() < 0.1:
+        return Step(name=name, definition=_draw_fanout(random, most=5))
     definition = _job(**random.choice(_STEP_OPTIONS))
     return Step(name=name, definition=definition, payload=PAYLOAD, overlap=random.choice(_OVERLAPS))
 

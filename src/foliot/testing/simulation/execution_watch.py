@@ -4,7 +4,7 @@ Only changes are checked: executions whose state number has risen, and ended run
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import RunId
@@ -79,10 +79,13 @@ class ExecutionWatch:
     def on_run_ended(self, run: Run) -> None:
         if run.parent_id is not None and run.child_key is not None:
             self._unsettled[run.id] = (run.parent_id, run.child_key)
-        execution = None if run.output is None else run.output["execution"]
-        if execution is not None and (execution != run.parent_id or run.output["payload"] != {"execution": execution}):
+        output: dict[str, Any] | None = run.output
+        if output is None or "execution" not in output:
+            return  # the output of a fanout is its summary
+        execution = output["execution"]
+        if execution is not None and (execution != run.parent_id or output["payload"] != {"execution": execution}):
             raise Violation(f"D9 run {run.id} of {run.parent_id} has the output {run.output}")
-        if run.output is not None and execution is None and run.parent_id is not None:
+        if execution is None and run.parent_id is not None:
             raise Violation(f"D9 run {run.id} of {run.parent_id} was not given its execution")
 
     # -- states

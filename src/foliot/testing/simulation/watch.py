@@ -17,6 +17,7 @@ from foliot.domain.schedule.schedule import Overlap, Schedule
 from foliot.ports.storage import Storage
 from foliot.testing.invariants import Violation, check_ledger, read_ledgers
 from foliot.testing.simulation.execution_watch import ExecutionWatch
+from foliot.testing.simulation.fanout_watch import FanoutWatch
 
 _PAGE: Final = 10_000
 _LEASED: Final = (Status.RUNNING, Status.CANCELLING)
@@ -27,6 +28,7 @@ class Watch:
         self._storage = storage
         self._jobs = jobs
         self._executions = ExecutionWatch(storage)
+        self._fanouts = FanoutWatch(jobs)
         self._seq = 0
         self._live: dict[RunId, Run | None] = {}
         self._over: dict[RunId, str] = {}
@@ -51,6 +53,7 @@ class Watch:
         runs = await self._storage.queries.get_runs(self._live)
         await self._check_grants(self._check_runs(runs))
         await self._executions.check()
+        self._fanouts.check(runs.values())
         self._check_limits(runs.values())
         schedules = {schedule.id: schedule for schedule in await self._storage.definitions.page_schedules(limit=_PAGE)}
         self._check_overlap(runs.values(), schedules.values())
@@ -76,7 +79,7 @@ class Watch:
                 for run_id, status, _ in event.items:
                     self._on_run_ended(RunId(run_id), Status(status))
             case EventKind.EXECUTIONS_OPENED | EventKind.EXECUTIONS_ENDED:
-                self._executions.on_event(event)
+                self._executions.on_event(self._fanouts.on_event(event))
             case EventKind.TICKS_SETTLED:
                 for uid, first, last, *_ in event.items:
                     self._on_ticks(uid, first, last)
@@ -105,14 +108,15 @@ class Watch:
                 raise Violation(f"S1 run {run_id} is gone")
             before, now = self._live[run_id], runs[run_id]
             self._check_move(before, now)
-            if before is None:
+            if before is None and not self._fanouts.on_new_run(now):
                 self._executions.on_new_run(now)
             if now.status in _LEASED and (before is None or before.token != now.token or before.status not in _LEASED):
                 granted.append(now)
             self._live[run_id] = now
             if now.status.is_terminal:
                 self._check_end(now)
-                self._executions.on_run_ended(now)
+                if not self._fanouts.on_run_ended(now):
+                    self._executions.on_run_ended(now)
                 del self._live[run_id]
         return granted
 
@@ -143,7 +147,7 @@ class Watch:
         options = self._jobs[run.job_id].options
         if run.attempt > 1 + options.retry.retries + options.lost_budget:
             raise Violation(f"S3 run {run.id} took {run.attempt} attempts, {run.lost} of them lost")
-        if run.output is not None and run.output["attempt"] != run.attempt:
+        if run.output is not None and run.output.get("attempt", run.attempt) != run.attempt:
             raise Violation(f"S10 run {run.id}: attempt {run.attempt} with the output of {run.output['attempt']}")
 
     # -- limits and schedules

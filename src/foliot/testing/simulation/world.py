@@ -42,6 +42,7 @@ _VERBS: Final = (
     "append",
     "open",
     "settle_trees",
+    "append_items",
 )
 _SLOW: Final = 0.3
 """The share of slow rounds, which stop before each of their verbs."""
@@ -61,7 +62,7 @@ class World:
         self.storage = storage
         self._random = Random(seed)  # noqa: S311  (not a secret)
         self._catalogue = draw_catalogue(self._random)
-        self.watch = Watch(storage, self._catalogue.jobs)
+        self.watch = Watch(storage, {**self._catalogue.jobs, **self._catalogue.parts})
         self.trace: list[str] = []
         self.has_stepped = False
         """Whether the wall clock was set. If it was, two of its readings cannot be compared."""
@@ -125,6 +126,7 @@ class World:
         yield self._sleep_long, 4
         yield self._people.enqueue, 50
         yield self._people.start_workflow, 20
+        yield self._people.start_fanout, 12
         yield self._people.cancel, 25
         yield self._people.put_schedule, 12
         yield self._people.edit_schedule, 20

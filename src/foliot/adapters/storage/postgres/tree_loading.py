@@ -133,7 +133,7 @@ class _Reader:
 
     async def children(self, wants: Sequence[Wanted]) -> dict[RunId, dict[str, ChildRun]]:
         asked = [(wanted.run_id, key) for wanted in wants for key in wanted.children]
-        rows = await self._rows("open_children", *columns(asked)) if asked else []
+        rows = await self._rows("named_children", *columns(asked)) if asked else []
         found: dict[RunId, dict[str, ChildRun]] = {}
         for parent_id, key, run_id, has_started in rows:
             found.setdefault(parent_id, {})[key] = ChildRun(run_id, has_started)

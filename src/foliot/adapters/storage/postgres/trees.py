@@ -105,6 +105,9 @@ class PostgresTrees:
     async def load(self, wants: Sequence[Wanted], *, at: Instant | None = None) -> Mapping[RunId, Loaded]:
         return await load_wanted(self._database, self._project, wants, at)
 
+    async def open_children(self, run_id: RunId) -> list[RunId]:
+        return [row[0] for row in await self._database.rows("open_children", run_id)]
+
     async def steps(self, run_id: RunId) -> list[StepRecord]:
         rows = await self._database.rows("all_states", run_id)
         states = {row[0]: shown_state_of(row[0], row[1:]) for row in rows}

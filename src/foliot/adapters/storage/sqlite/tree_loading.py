@@ -105,7 +105,7 @@ def _read(session: Session, project: str, wanted: Wanted, now: Instant) -> Loade
         rows = session.rows(SQL["items_between"], (wanted.run_id, first, first + count))
         loaded = replace(loaded, items=items_in(wanted.run_id, rows, first, count))
     if wanted.children:
-        rows = session.rows(SQL["open_children"], (wanted.run_id, encode_names(wanted.children)))
+        rows = session.rows(SQL["named_children"], (wanted.run_id, encode_names(wanted.children)))
         loaded = replace(
             loaded, children={key: ChildRun(run_id, bool(has_started)) for key, run_id, has_started in rows}
         )

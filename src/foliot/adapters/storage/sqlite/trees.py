@@ -53,6 +53,9 @@ class SqliteTrees(Part):
         now = self._context.now(at)
         return await self._reader.read(lambda session: load_all(session, self._project, wants, now))
 
+    async def open_children(self, run_id: RunId) -> list[RunId]:
+        return await self._reader.read(lambda session: session.column(SQL["open_children"], (run_id,)))
+
     async def steps(self, run_id: RunId) -> list[StepRecord]:
         return await self._reader.read(lambda session: read_steps(session, run_id))
 

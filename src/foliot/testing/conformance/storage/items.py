@@ -8,9 +8,11 @@ from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR
 from foliot.domain.run.limits import Limit
 from foliot.domain.run.run import Status
+from foliot.domain.tree.abandonment import abandon
 from foliot.domain.tree.kind import ChildRun, Wanted
+from foliot.domain.workflow.spec import GRAPH
 from foliot.ports.items import ItemRun
-from foliot.testing.builders import a_run, a_run_id, failed, lost, retention, succeeded
+from foliot.testing.builders import a_run, a_run_id, cancelled, failed, lost, retention, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.conformance.storage.tree_builders import a_child, an_opening, final_settlement, settle, unsettled
 
@@ -153,6 +155,33 @@ class ItemContract(Contract):
 
         assert [[claim.run_id for claim in claims] for claims in (first, second, third)] == [runs[:2], [], [runs[2]]]
 
+    async def test_open_children_are_those_that_have_not_ended(self, scene: Scene) -> None:
+        parent, runs = await with_children(scene, 5)
+        first, second, _ = await scene.claim(3)
+        await scene.finish(succeeded(first), failed(second))
+        await scene.cancel(runs[4])
+
+        assert await scene.storage.trees.open_children(parent) == runs[2:4]
+
+    async def test_a_tree_without_steps_is_abandoned_with_its_children(self, scene: Scene) -> None:
+        parent, runs = await with_children(scene, 3, kind="fanout")
+        claims = await scene.claim(2)
+        await scene.finish(succeeded(claims[0]))
+        await scene.cancel(parent)
+
+        await abandon_trees(scene)
+        assert await scene.statuses(parent, *runs) == [
+            Status.CANCELLING,
+            Status.SUCCESS,
+            Status.CANCELLING,
+            Status.CANCELLED,
+        ]
+        await scene.finish(cancelled(claims[1]))
+        await abandon_trees(scene)
+
+        assert await scene.statuses(parent, runs[1]) == [Status.CANCELLED, Status.CANCELLED]
+        assert await unsettled(scene) == []
+
     async def test_the_children_of_a_removed_tree_are_removed(self, scene: Scene) -> None:
         parent, _ = await with_children(scene, 2)
         await scene.finish(*map(succeeded, await scene.claim()))
@@ -174,15 +203,25 @@ async def stored(scene: Scene, *chunks: list[bytes]) -> RunId:
     return run_id
 
 
-async def with_children(scene: Scene, count: int, **fields: object) -> tuple[RunId, list[RunId]]:
-    """Open a tree with one child per item, and return it with the children."""
+async def abandon_trees(scene: Scene) -> None:
+    """End trees as if they could not be read."""
+    for one in await unsettled(scene):
+        open_children = await scene.storage.trees.open_children(one.tree.run_id)
+        await settle(scene, abandon(one.tree, one.notes.items, open_children))
+
+
+async def with_children(scene: Scene, count: int, *, kind: str = GRAPH, **fields: object) -> tuple[RunId, list[RunId]]:
+    """Open a tree with one child per item, and return it with the children. Only a graph has steps."""
     claim = await scene.start(a_run())
     keys = [item_key(index) for index in range(count)]
     runs = {
         key: a_child(claim.run_id, key, payload=document, **fields)
         for key, document in zip(keys, LETTERS, strict=False)
     }
-    await scene.storage.trees.open([an_opening(claim, steps=keys, runs=runs)], at=scene.now)
+    opening = an_opening(claim, steps=keys, runs=runs, kind=kind)
+    if kind != GRAPH:
+        opening = opening._replace(steps={}, tree=opening.tree._replace(size=0, version=0))
+    await scene.storage.trees.open([opening], at=scene.now)
     return claim.run_id, [runs[key].id for key in keys]
 
 

@@ -122,12 +122,15 @@ SELECT run_id, body FROM foliot.tree_bodies WHERE run_id = ANY ((SELECT $1::text
 -- name: ancestry
 SELECT run_id, root_id, depth, held FROM foliot.trees WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
--- name: open_children
+-- name: named_children
 SELECT run.parent_id, run.child_key, run.id,
        EXISTS (SELECT 1 FROM foliot.leases WHERE leases.run_id = run.id)
        OR EXISTS (SELECT 1 FROM foliot.trees WHERE trees.run_id = run.id AND trees.ended_at IS NULL)
 FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS asked (parent_id, child_key)
 JOIN foliot.runs run ON run.parent_id = asked.parent_id AND run.child_key = asked.child_key;
+
+-- name: open_children
+SELECT id FROM foliot.runs WHERE parent_id = $1 AND child_key IS NOT NULL AND finished_at IS NULL ORDER BY child_key;
 
 -- name: all_states
 SELECT step, waiting, blockers, result, step_run_id, reason FROM foliot.steps WHERE run_id = $1 ORDER BY nth;

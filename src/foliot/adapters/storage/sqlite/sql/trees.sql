@@ -73,12 +73,15 @@ SELECT run_id, body FROM tree_bodies WHERE run_id IN (SELECT value FROM json_eac
 -- name: ancestry
 SELECT root_id, depth, held FROM trees WHERE run_id = ?
 
--- name: open_children
+-- name: named_children
 SELECT
     r.child_key, r.id,
     EXISTS (SELECT 1 FROM leases l WHERE l.run_id = r.id)
     OR EXISTS (SELECT 1 FROM trees t WHERE t.run_id = r.id AND t.ended_at IS NULL)
 FROM json_each(?2) j CROSS JOIN runs r ON r.parent_id = ?1 AND r.child_key = j.value
+
+-- name: open_children
+SELECT id FROM runs WHERE parent_id = ? AND child_key IS NOT NULL AND finished_at IS NULL ORDER BY child_key
 
 -- name: all_states
 SELECT step, waiting, blockers, result, step_run_id, reason FROM steps WHERE run_id = ? ORDER BY nth

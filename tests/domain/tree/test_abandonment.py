@@ -9,9 +9,9 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Status
+from foliot.domain.tree.abandonment import abandon
 from foliot.domain.tree.settlement import Settlement
 from foliot.domain.tree.tree import Note, Tree
-from foliot.domain.workflow.abandonment import abandon
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import StepRecord
 from foliot.domain.workflow.progress import StepState
@@ -22,7 +22,9 @@ TREE = Tree(ROOT, "graph", JobId("etl"), 1, 4, 9, Instant(0), ROOT)
 
 
 def abandoned(*steps: StepRecord, notes: Sequence[Note] = (), cancel_at: Instant | None = NOW) -> Settlement:
-    return abandon(TREE._replace(deadline=NOW, cancel_at=cancel_at), notes, steps)
+    open_runs = [step.state.run_id for step in steps if step.status is not None and not step.status.is_terminal]
+    children = [run_id for run_id in open_runs if run_id is not None]
+    return abandon(TREE._replace(deadline=NOW, cancel_at=cancel_at), notes, children, steps)
 
 
 def a_step(name: str, status: Status | None = None, result: Result | None = None) -> StepRecord:
@@ -62,6 +64,18 @@ def test_a_note_is_newer_than_the_status_that_was_read() -> None:
 
     assert saved.steps["a"].result is Result.FAILURE
     assert (saved.notes, saved.cancels) == ((RUN, ROOT), ())
+
+
+def test_a_tree_without_steps_cancels_its_children_and_waits_for_their_ends() -> None:
+    tree = TREE._replace(kind="fanout", cancel_at=NOW)
+    other = RunId("other")
+
+    saved = abandon(tree, [Note(RUN, "0000000", Status.SUCCESS)], [RUN, other])
+    over = abandon(saved.tree, [Note(other, "0000001", Status.CANCELLED)], [])
+
+    assert (saved.cancels, saved.tree.open, saved.ended) == ((other,), 1, None)
+    assert over.ended is not None
+    assert (over.ended.status, over.tree.open, over.notes) == (Status.CANCELLED, 0, (other,))
 
 
 def test_a_tree_past_its_deadline_ends_as_timed_out() -> None:
