@@ -127,10 +127,10 @@ QUERIES: Final = (
     alone("PostgreSQL checks this inside `end_runs` and `success_rows`.", sqlite="is_watching"),
     alone(
         "SQLite builds the page of runs from filters. PostgreSQL has a prepared statement for each index.",
-        sqlite="page_ids of_job of_schedule of_root success rare_status running cancelling scheduled queued "
-        "newest_first",
+        sqlite="page_ids page_rare_roots page_rare_children of_roots of_job of_schedule of_root of_parent success "
+        "rare_status running cancelling scheduled queued newest_first",
         postgres="page_project page_job known_uids page_schedule page_trouble page_job_trouble page_schedule_trouble "
-        "page_live page_parts",
+        "page_live page_roots_trouble page_parts page_children page_children_trouble is_root",
     ),
     alone(
         "SQLite reads history by row number, job by job and schedule by schedule. PostgreSQL has one statement per "

@@ -68,7 +68,7 @@ async def test_each_step_that_runs_publishes_one_start_and_one_end(app: Foliot, 
     await engine.run_until_idle()
 
     events = await (await app.open()).storage.queries.events(after=0, limit=1_000)
-    steps = {run.id for run in await app.runs.page() if run.parent_id == execution_id}
+    steps = {run.id for run in await app.runs.page(children=True) if run.parent_id == execution_id}
     published = [(event.kind, item[0]) for event in events for item in event.items if item[0] in steps]
     assert len(steps) == 2
     for kind in (EventKind.RUNS_STARTED, EventKind.RUNS_ENDED):

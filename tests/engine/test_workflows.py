@@ -456,7 +456,7 @@ async def test_ticks_single_runs_and_executions_are_listed_together(etl: Workflo
         await engine.advance(timedelta(hours=1))
         await engine.join()
 
-        runs = {run.id: run for run in await app.runs.page()}
+        runs = {run.id: run for run in await app.runs.page(children=True)}
         assert all(run.status == "success" for run in runs.values())
         made_by = sorted((run.job_id, run.trigger, run.child_key or "") for run in runs.values())
         assert made_by == [

@@ -58,8 +58,10 @@ def test_runs_are_filtered_by_options(call: Call, shop: Path, only: list[str], c
 
 
 def test_executions_and_steps_are_told_apart(call: Call, plant: Path) -> None:
-    kinds = {run["job_id"]: run["kind"] for run in call("runs", "-n", "100", "--json").objects}
+    kinds = {run["job_id"]: run["kind"] for run in call("runs", "--all", "-n", "100", "--json").objects}
+    roots = {run["job_id"] for run in call("runs", "-n", "100", "--json").objects}
 
+    assert roots == {name for name, kind in kinds.items() if kind != "step"}
     assert {kinds["etl"], kinds["release"], kinds["later"]} == {"execution"}
     assert {kinds["etl.extract"], kinds["release.ask"]} == {"step"}
     assert {kinds["good"], kinds["digest"]} == {"job"}

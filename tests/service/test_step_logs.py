@@ -47,6 +47,20 @@ async def test_step_logs_continue_where_they_were() -> None:
         assert await printed(logs) == []
 
 
+async def test_step_logs_contain_those_of_inner_workflows() -> None:
+    app = a_flow("echo one")
+    outer = Workflow("outer")
+    outer.step("sub", workflow="flow")
+    app.workflow(outer)
+    async with InlineEngine(app) as engine:
+        execution_id = await app.workflows.start("outer")
+        logs = await logs_of(app, execution_id)
+        assert await printed(logs) == []
+        await finish(engine, app, execution_id)
+
+        assert await printed(logs) == [("sub.s1", b"one\n")]
+
+
 async def test_following_step_logs_ends_with_the_execution() -> None:
     app = a_flow("echo one", "echo two")
     async with InlineEngine(app) as engine:

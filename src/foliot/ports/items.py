@@ -44,6 +44,10 @@ class ItemStore(Protocol):
         """Return items in order, from the index `first`."""
         ...
 
+    async def started(self, run_id: RunId) -> int:
+        """Return how many items of a run have a child. Children are created in the order of the items."""
+        ...
+
     async def children(
         self, run_id: RunId, *, after: str = "", limit: int = 1_000, unsuccessful: bool = False
     ) -> list[ItemRun]:

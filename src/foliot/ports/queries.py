@@ -32,6 +32,7 @@ from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.start import StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
+from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
 
 
 class RunFilter(NamedTuple):
@@ -44,6 +45,11 @@ class RunFilter(NamedTuple):
     limit: int = 100
     root_id: RunId | None = None
     """Runs of this tree, at any depth."""
+    parent_id: RunId | None = None
+    """Children of this run."""
+    roots: bool = False
+    """Only runs that are not children of another one. Use it without a job, a root or a parent: only then the children
+    cost nothing."""
 
 
 class RunListFilter(NamedTuple):
@@ -198,6 +204,8 @@ class RunDetails(NamedTuple):
     """Retention has removed the chunks of ended runs before this time. None: it has removed none by age."""
     launch: LaunchRecord | None = None
     """What the application's executor has reported, if it has the run."""
+    fanout: FanoutDetails | None = None
+    """The fanout that the run is, if it was opened."""
 
 
 class TickDetails(NamedTuple):
@@ -401,9 +409,15 @@ class Queries(Protocol):
         ...
 
     async def runs(
-        self, only: RunFilter, *, root: RunReference | None = None, among: RunListFilter = EVERY_RUN
+        self,
+        only: RunFilter,
+        *,
+        root: RunReference | None = None,
+        parent: RunReference | None = None,
+        among: RunListFilter = EVERY_RUN,
     ) -> list[Run] | Matches:
-        """Return runs, newest first. `root` limits them to the tree of the run that it refers to.
+        """Return runs, newest first. `root` limits them to the tree of the run that it refers to, `parent` to the
+        children of the run that it refers to.
 
         With a kind, only the newest 10,000 runs of the filter are searched.
         """
@@ -445,6 +459,14 @@ class Queries(Protocol):
         self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
     ) -> ExecutionsPage:
         """Return open executions, oldest first."""
+        ...
+
+    async def fanout(self, run_id: RunId) -> FanoutDetails | None:
+        """Return the fanout with that id. None: it does not exist, or was not opened yet."""
+        ...
+
+    async def fanout_items(self, run_id: RunId, only: ItemFilter) -> ItemsPage | None:
+        """Return items of a fanout. None: it does not exist, or was not opened yet."""
         ...
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails: ...

@@ -1,6 +1,7 @@
 """Explains the state of runs, executions and steps.
 
-explain_run                         a run: RunExplanation; an execution: ExecutionExplanation
+explain_run                         a run: RunExplanation; an execution: ExecutionExplanation;
+                                    a fanout: FanoutExplanation
 ExecutionExplainer.explain_steps    each step: StepExplanation, or None if its result needs none
 """
 
@@ -9,8 +10,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 
+from foliot.domain.fanout.progress import ReducerState
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job.job import Job
+from foliot.domain.run.limits import shared_limit
 from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.conditions import Result, is_met
 from foliot.domain.workflow.execution import StepRecord, recovered_steps
@@ -19,7 +22,8 @@ from foliot.domain.workflow.plan import Plan, step_as_job
 from foliot.domain.workflow.spec import Edge, Step
 from foliot.errors import NotFound, RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
-from foliot.ports.queries import Blockers, ExecutionDetails, RunDetails
+from foliot.ports.fanouts import FanoutDetails
+from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails, RunDetails
 from foliot.service.explanation import (
     Blocked,
     BlockingStep,
@@ -30,6 +34,10 @@ from foliot.service.explanation import (
     ExecutionExplanation,
     ExecutionTimedOut,
     ExecutionUnreadable,
+    FanoutEnded,
+    FanoutEnding,
+    FanoutExplanation,
+    FanoutRunning,
     InProgress,
     NoFreeSlot,
     NoWorker,
@@ -50,18 +58,37 @@ from foliot.service.explanation import (
 )
 
 
-def explain_run(page: RunDetails) -> RunExplanation | ExecutionExplanation:
+def explain_run(page: RunDetails) -> RunExplanation | ExecutionExplanation | FanoutExplanation:
     run, blockers = page.run, page.blockers
+    if page.fanout is not None and run.unreadable is None:
+        return _explain_fanout(run, page.fanout)
     if page.execution is None:
         return explain_single_run(run, blockers.jobs.get(run.job_id), blockers)
     explainer = ExecutionExplainer(page.execution, blockers)
-    if run.unreadable is None and run.parent_id is None:
+    if run.unreadable is None and explainer.execution_id == run.id:
         return explainer.explain()
     if run.unreadable is None and run.child_key in explainer.waiting_approvals and run.status is Status.SCHEDULED:
         return WaitsForAnswer(execution_id=explainer.execution_id, step=run.child_key or "")
     is_waiting = run.status in (Status.SCHEDULED, Status.QUEUED)
     job = explainer.definition(run) if is_waiting else blockers.jobs.get(run.job_id)
     return explain_single_run(run, job, blockers)
+
+
+def _explain_fanout(run: Run, fanout: FanoutDetails) -> FanoutExplanation:
+    record = fanout.record
+    counts, total = record.progress.counts, record.body.items
+    if run.status.is_terminal:
+        ended = {name: getattr(counts, name) for name in counts.__struct_fields__ if getattr(counts, name)}
+        return FanoutEnded(total=total, counts=ended, reason=run.reason)
+    if run.status is Status.CANCELLING or record.is_ending:
+        return FanoutEnding(running=fanout.running)
+    return FanoutRunning(
+        total=total,
+        ended=counts.ended,
+        running=fanout.running,
+        concurrency=record.body.fields.concurrency,
+        is_reducing=record.progress.reducer is ReducerState.RUNNING,
+    )
 
 
 def explain_single_run(run: Run, job: Job | None, blockers: Blockers) -> RunExplanation:
@@ -106,12 +133,19 @@ def _explain_queued(
     if not workers:
         return NoWorker(queue=run.queue)
     if run.id in blockers.limits:
-        option, value = _limit(job)
-        holders = {holder: None for limit in blockers.limits[run.id] for holder in limit.holders}
+        limits = blockers.limits[run.id]
+        option, value = _shared_limit(run, limits) or _limit(job)
+        holders = {holder: None for limit in limits for holder in limit.holders}
         return WaitsForLimit(option=option, value=value, holders=tuple(holders))
     if all(state.running >= state.worker.slots for state in workers):
         return NoFreeSlot(slots=sum(state.worker.slots for state in workers))
     return WaitsForTurn()
+
+
+def _shared_limit(run: Run, limits: Sequence[AwaitedLimit]) -> tuple[str, int | None] | None:
+    """Return the concurrency of the fanout that a run waits in."""
+    key = None if run.parent_id is None else shared_limit(run.parent_id, 1).key
+    return next((("concurrency", limit.capacity) for limit in limits if limit.key == key), None)
 
 
 def _limit(job: Job | None) -> tuple[str | None, int | str | None]:

@@ -10,6 +10,7 @@ from foliot.domain.gate.spec import Action
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job.job import Job
 from foliot.domain.run.run import BEGUN, Run, Status
+from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.execution import recovered_steps
 from foliot.domain.workflow.graph import graph_of
@@ -27,6 +28,7 @@ from foliot.service.path import (
     EdgeState,
     ExitStage,
     GateStage,
+    ItemsStage,
     LimitStage,
     Stage,
     StageState,
@@ -49,11 +51,12 @@ def binding(stage: Stage) -> Stage:
 def origin_of(page: RunDetails) -> Stage:
     """Return the first stage of a run without a tick: the step that it is, or what triggered it."""
     run, execution = page.run, page.execution
-    if run.parent_id is not None and execution is not None:
+    if execution is not None and execution.execution.run_id == run.parent_id:
         return _step_stage(run, execution)
     given = page.start_input
+    trigger = f"fanout {run.parent_id}" if kind_of(run) in (RunKind.ITEM, RunKind.REDUCER) else run.trigger
     return TriggerStage(
-        trigger=run.trigger, created_at=to_datetime(run.created_at), user_id=given.user_id, rerun_of=given.rerun_of
+        trigger=trigger, created_at=to_datetime(run.created_at), user_id=given.user_id, rerun_of=given.rerun_of
     )
 
 
@@ -87,7 +90,7 @@ class RunPath:
         self._page = page
         self._run = page.run
         self._why = explain_run(page)
-        self._is_execution = page.execution is not None and page.run.parent_id is None
+        self._is_execution = page.execution is not None and page.execution.execution.run_id == page.run.id
         self._job = self._definition()
 
     def _definition(self) -> Job | None:
@@ -114,6 +117,7 @@ class RunPath:
             yield self._worker()
             yield from self._attempts()
             yield from self._steps()
+            yield from self._items()
         yield self._exit()
 
     def _first_due(self) -> Instant:
@@ -209,6 +213,10 @@ class RunPath:
             deadline=moment(details.execution.deadline),
         )
 
+    def _items(self) -> Iterator[ItemsStage]:
+        if self._page.fanout is not None and isinstance(self._why, why.FanoutExplanation):
+            yield ItemsStage(why=self._why, deadline=moment(self._page.fanout.record.deadline))
+
     def _exit(self) -> ExitStage:
         run, job = self._run, self._job
         return ExitStage(
@@ -217,7 +225,7 @@ class RunPath:
             finished_at=moment(run.finished_at),
             attempts=run.attempt,
             lost=run.lost,
-            retries=None if job is None or self._is_execution else job.spec.options.retry.retries,
+            retries=None if job is None or run.queue == TREES_QUEUE else job.spec.options.retry.retries,
             error=run.error if run.unreadable is None else run.unreadable.message,
             unreadable=run.unreadable is not None,
         )
@@ -250,6 +258,8 @@ class RunPath:
             case why.InProgress(under_way=under_way):
                 deadline = self._page.execution.execution.deadline if self._page.execution is not None else None
                 return StepsStage, Change(kind=ChangeKind.STEPS_END, at=moment(deadline), waits_for=under_way)
+            case why.FanoutRunning() | why.FanoutEnding() if self._page.fanout is not None:
+                return ItemsStage, Change(kind=ChangeKind.ITEMS_END, at=moment(self._page.fanout.record.deadline))
             case why.StepsEnding():
                 return StepsStage, Change(kind=ChangeKind.STEPS_END)
             case why.ExecutionUnreadable():

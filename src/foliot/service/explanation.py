@@ -142,6 +142,34 @@ class ExecutionEnded(_Explanation, frozen=True, kw_only=True, tag="execution_end
 
 ExecutionExplanation = StepsEnding | ExecutionUnreadable | InProgress | ExecutionEnded
 
+# -- fanouts
+
+
+class FanoutRunning(_Explanation, frozen=True, kw_only=True, tag="fanout_running"):
+    total: int
+    ended: int
+    running: int
+    concurrency: int
+    is_reducing: bool
+    """All items have ended, and the reducer has not."""
+
+
+class FanoutEnding(_Explanation, frozen=True, kw_only=True, tag="fanout_ending"):
+    """The fanout was cancelled or ran out of time, and its running items are ending."""
+
+    running: int
+
+
+class FanoutEnded(_Explanation, frozen=True, kw_only=True, tag="fanout_ended"):
+    total: int
+    counts: dict[str, int]
+    """How many items ended how, without zeros."""
+    reason: str | None
+    """Why the fanout ended as it did. None: it succeeded."""
+
+
+FanoutExplanation = FanoutRunning | FanoutEnding | FanoutEnded
+
 # -- steps
 
 
@@ -179,4 +207,4 @@ class WaitsForSteps(_Explanation, frozen=True, kw_only=True, tag="waits_for_step
 
 
 StepExplanation = StepReason | Blocked | ExecutionTimedOut | StepRunEnded | WaitsForSteps | RunExplanation
-Explanation = ExecutionExplanation | StepExplanation
+Explanation = ExecutionExplanation | FanoutExplanation | StepExplanation

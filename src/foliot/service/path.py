@@ -4,6 +4,7 @@
     trigger -> ...                                                                      a run without a tick
     step -> ...                                                                         the run of a step
     tick -> policy -> worker -> steps -> exit                                           an execution
+    tick -> policy -> worker -> items -> exit                                           a fanout
 
 `service.explain_path` builds them; each interface writes its own text for them.
 """
@@ -16,7 +17,7 @@ import msgspec
 from foliot.domain.gate.decision import Decision
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick import TickOutcome, TickReason
-from foliot.service.explanation import ExecutionExplanation, StepExplanation
+from foliot.service.explanation import ExecutionExplanation, FanoutExplanation, StepExplanation
 from foliot.service.queries.pause_view import PauseView
 
 
@@ -44,6 +45,7 @@ class ChangeKind(StrEnum):
     SLOT_FREES = "slot_frees"
     ATTEMPT_ENDS = "attempt_ends"
     STEPS_END = "steps_end"
+    ITEMS_END = "items_end"
     ANSWERED = "answered"
     REPAIRED = "repaired"
     """A row was not written by Foliot."""
@@ -217,6 +219,13 @@ class StepsStage(_Stage, frozen=True, kw_only=True, tag="steps"):
     deadline: datetime | None
 
 
+class ItemsStage(_Stage, frozen=True, kw_only=True, tag="items"):
+    """The items of a fanout."""
+
+    why: FanoutExplanation
+    deadline: datetime | None
+
+
 class ExitStage(_Stage, frozen=True, kw_only=True, tag="exit"):
     status: Status
     reason: str | None
@@ -241,6 +250,7 @@ Stage = (
     | WorkerStage
     | AttemptStage
     | StepsStage
+    | ItemsStage
     | ExitStage
 )
 

@@ -3,6 +3,7 @@
 from foliot.domain.ids import JobId
 from foliot.domain.run.reference import NewestRun, RunById, RunReference, read_reference
 from foliot.domain.run.run import Run
+from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.spec import GRAPH
 from foliot.errors import FoliotError, InvalidInput, NotFound, suggest
@@ -40,7 +41,8 @@ class References:
     async def checked_execution(self, run: Run, details: ExecutionDetails | None) -> Execution:
         """Return the execution that a run is. Refuse steps, and runs that are no execution."""
         if run.parent_id is not None:
-            raise InvalidInput(f"run {run.id} is a step of execution {run.parent_id}", hint="Name the execution.")
+            whole = "step of execution" if kind_of(run) is RunKind.STEP else "part of fanout"
+            raise InvalidInput(f"run {run.id} is a {whole} {run.parent_id}", hint="Name the execution.")
         if details is not None:
             return details.execution
         jobs = await self._storage.definitions.get_jobs([run.job_id])

@@ -196,6 +196,10 @@ class TestItems(contracts.ItemContract):
     pass
 
 
+class TestFanoutQueries(contracts.FanoutQueryContract):
+    pass
+
+
 class TestListeners(contracts.ListenerContract):
     pass
 

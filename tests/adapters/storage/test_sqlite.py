@@ -159,6 +159,10 @@ class TestItems(suites.ItemContract):
     pass
 
 
+class TestFanoutQueries(suites.FanoutQueryContract):
+    pass
+
+
 class TestListeners(suites.ListenerContract):
     pass
 

@@ -10,6 +10,9 @@ other document as JSON.
 
 import base64
 import binascii
+import re
+from collections.abc import Callable
+from fnmatch import translate
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -69,3 +72,11 @@ def item_bytes(document: bytes) -> bytes:
 def item_text(document: bytes) -> str:
     """Return the item as it is shown to people. Bytes that are not UTF-8 are escaped."""
     return item_bytes(document).decode(errors="backslashreplace")
+
+
+def item_matcher(pattern: str | None) -> Callable[[bytes], bool]:
+    """Return a function that tells whether the text of an item matches a pattern with * ? and [...]. None: any item."""
+    if pattern is None:
+        return lambda document: True
+    matches = re.compile(translate(pattern)).match
+    return lambda document: matches(item_text(document)) is not None

@@ -17,6 +17,8 @@ from foliot.domain.fanout.spec import RunOn
 from foliot.domain.instant import Millis
 from foliot.domain.run.run import Status
 
+UNSUCCESSFUL: Final = frozenset({Status.FAILED, Status.TIMEOUT, Status.CANCELLED})
+"""How children end that count against the tolerance, and that are run again by a rerun."""
 SHOWN: Final = 10
 """How many failed and slowest items the summary names."""
 

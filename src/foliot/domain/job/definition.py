@@ -26,6 +26,7 @@ from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.retry import Retry
 from foliot.errors import RowUnreadable
 
+_MAP: Final = ".map"
 _GIVEN: Final = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -85,6 +86,16 @@ def tree_definition_id(run_id: RunId, job_id: JobId) -> DefinitionId:
 
 def map_definition_id(job_id: JobId) -> DefinitionId:
     return DefinitionId(f"map:{job_id}")
+
+
+def map_job_id(job_id: JobId) -> JobId:
+    """Return the job id of the fanouts that run a job for each item."""
+    return JobId(f"{job_id}{_MAP}")
+
+
+def mapped_job(job_id: JobId) -> JobId | None:
+    """Return the job that a fanout with this job id runs for each item. None: it is no such id."""
+    return JobId(job_id.removesuffix(_MAP)) if job_id.endswith(_MAP) else None
 
 
 class StepReference(NamedTuple):

@@ -206,6 +206,8 @@ class Run(NamedTuple):
     them only to show or to end the run."""
     progress: SavedProgress | None = None
     """What its running attempt has reported."""
+    tree: str | None = None
+    """The kind of tree that it is or will be opened as, such as graph or fanout. None: no tree, or not known."""
 
 
 class AttemptRecord(NamedTuple):

@@ -1,7 +1,10 @@
-"""What a run is: of a job alone, an execution of a workflow, or a step of one."""
+"""What a run is: of a job alone, a tree such as an execution or a fanout, or a child of one."""
 
 from enum import StrEnum
+from typing import Final
 
+from foliot.domain.fanout.kind import ITEM_TRIGGER, REDUCER_TRIGGER
+from foliot.domain.fanout.spec import FANOUT as FANOUT_TREE
 from foliot.domain.run.run import Run
 from foliot.domain.tree.tree import TREES_QUEUE
 
@@ -9,10 +12,37 @@ from foliot.domain.tree.tree import TREES_QUEUE
 class RunKind(StrEnum):
     JOB = "job"
     EXECUTION = "execution"
+    """Of a workflow."""
+    FANOUT = "fanout"
     STEP = "step"
+    """Of an execution, whatever it does: a step may be a fanout."""
+    ITEM = "item"
+    """The child of a fanout that runs one item."""
+    REDUCER = "reducer"
+
+
+class FanoutRole(StrEnum):
+    """What a run is in a fanout."""
+
+    PARENT = "parent"
+    CHILD = "child"
+    REDUCER = "reducer"
+
+
+OF_CHILDREN: Final = frozenset({RunKind.STEP, RunKind.ITEM, RunKind.REDUCER})
+"""The kinds of runs that are part of another one."""
+_OF_FANOUTS: Final = {ITEM_TRIGGER: RunKind.ITEM, REDUCER_TRIGGER: RunKind.REDUCER}
+_ROLES: Final = {RunKind.ITEM: FanoutRole.CHILD, RunKind.REDUCER: FanoutRole.REDUCER}
 
 
 def kind_of(run: Run) -> RunKind:
     if run.parent_id is not None:
-        return RunKind.STEP
+        return _OF_FANOUTS.get(run.trigger, RunKind.STEP)
+    if run.tree == FANOUT_TREE:
+        return RunKind.FANOUT
     return RunKind.EXECUTION if run.queue == TREES_QUEUE else RunKind.JOB
+
+
+def role_of(run: Run) -> FanoutRole | None:
+    """Return what a run is in a fanout. A step or an item that is a fanout itself is a parent."""
+    return FanoutRole.PARENT if run.tree == FANOUT_TREE else _ROLES.get(kind_of(run))

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 
 from foliot.domain.fanout.chunk import CHUNK_ITEMS, ChunkPacker, ItemChunk
+from foliot.domain.fanout.progress import UNSUCCESSFUL
 from foliot.domain.fanout.source import ItemSource
 from foliot.domain.ids import RunId
 from foliot.domain.run.lease import Claim
@@ -65,11 +66,16 @@ class Inputs:
             )
 
     async def _failed_items(self, run_id: RunId) -> AsyncIterator[Sequence[bytes]]:
-        """Yield the items of a fanout whose children did not succeed, in order."""
+        """Yield the items of a fanout whose children did not succeed, in order, then those that were not started."""
         after = ""
         while page := await self._store.children(run_id, after=after, limit=CHUNK_ITEMS, unsuccessful=True):
-            yield [child.document or b"null" for child in page if child.child_key.isdigit()]
+            failed = [child for child in page if child.child_key.isdigit() and child.status in UNSUCCESSFUL]
+            yield [child.document or b"null" for child in failed]
             after = page[-1].child_key
+        first = await self._store.started(run_id)
+        while documents := await self._store.read(run_id, first, CHUNK_ITEMS):
+            yield documents
+            first += len(documents)
 
     def _resolver(self, uri: str) -> Resolver:
         scheme = uri.partition("://")[0]

@@ -2,7 +2,9 @@
 
 from foliot.domain.ids import RunId
 from foliot.domain.run.run import Run, Status
+from foliot.domain.tree.run_kind import FanoutRole, role_of
 from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.interfaces.cli.fanout_progress import follow_fanout
 from foliot.interfaces.cli.output import or_as_note, print_json, print_line, print_note, print_result, print_warning
 from foliot.interfaces.cli.render.format import last_line, status
 from foliot.interfaces.cli.render.log import TextPrinter, print_log
@@ -34,7 +36,10 @@ async def _warn_without_worker(services: Services, run_id: RunId) -> None:
 
 
 async def _follow_output(services: Services, run: Run) -> None:
-    """Print the output of a run, or of the steps of an execution, until it is over."""
+    """Print the output of a run, or of the steps of an execution, or the progress of a fanout, until it is over."""
+    if role_of(run) is FanoutRole.PARENT:
+        await follow_fanout(services, run.id)
+        return
     names = await services.queries.workflows.step_names(run)
     if names is None:
         await print_log(services, run.id, TextPrinter(), is_following=True)
@@ -43,10 +48,10 @@ async def _follow_output(services: Services, run: Run) -> None:
 
 
 def _print_result(run: RunView, *, is_json: bool) -> int:
-    """Print how a run ended. Return the exit code: 1 unless it succeeded."""
+    """Print how a run ended. Return the exit code: 1 unless it succeeded, or succeeded in part."""
     if is_json:
         print_json(as_json(run))
     else:
         error = f": {last_line(run.error_message)}" if run.error_message else ""
         print_note(escaped(f"{status(run)}{error}"))
-    return 0 if run.status is Status.SUCCESS else 1
+    return 0 if run.status in (Status.SUCCESS, Status.PARTIAL) else 1

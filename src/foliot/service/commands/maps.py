@@ -14,10 +14,10 @@ from foliot.domain.fanout.chunk import CHUNK_ITEMS, ChunkPacker, ItemChunk
 from foliot.domain.fanout.item import ItemLimits
 from foliot.domain.fanout.result import ItemResult
 from foliot.domain.fanout.spec import FanoutFields
-from foliot.domain.ids import IdSource, JobId, RunId
+from foliot.domain.ids import IdSource, RunId
 from foliot.domain.input.words import text
 from foliot.domain.instant import HOUR, Millis
-from foliot.domain.job.definition import map_definition_id
+from foliot.domain.job.definition import map_definition_id, map_job_id
 from foliot.domain.job.job import TREES_QUEUE, Job, Options
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.run.run import NewRun
@@ -59,7 +59,7 @@ class MapService:
             raise InvalidRun("it took too long to read the items", hint="Give them within 20 hours.", field="items")
         run = NewRun(
             id=run_id,
-            job_id=JobId(f"{job.id}.map"),
+            job_id=map_job_id(job.id),
             due_at=now,
             options=Options(queue=TREES_QUEUE),
             overrides=msgspec.json.encode({"spec": options}),

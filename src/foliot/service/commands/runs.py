@@ -7,26 +7,31 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.input.timing import Moment, Span, instant, millis, optional_instant
 from foliot.domain.input.words import text
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis
+from foliot.domain.job.definition import map_definition_id, mapped_job
 from foliot.domain.job.job import DEFAULT_QUEUE, Job, Options, options_in, overlay
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.logs import LogEnd
 from foliot.domain.run.mark import MarkAnswer, Marked, retry_trigger
 from foliot.domain.run.payload import encode_payload
-from foliot.domain.run.run import AttemptRecord, NewRun, Run, parse_status
+from foliot.domain.run.run import AttemptRecord, NewRun, Run, Status, parse_status
+from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import PART_SOURCE
 from foliot.domain.workflow.template import has_template
 from foliot.errors import InvalidInput, InvalidRun, NotFound, RowUnreadable, shown
 from foliot.ports.clock import Clock
+from foliot.ports.fanouts import FanoutRecord, ItemFilter
 from foliot.ports.orders import Created
 from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService
 from foliot.service.paging import check_limit
+from foliot.service.queries.fanouts import FanoutQueries
 from foliot.service.queries.logs import Cursor, Logs, LogView
 from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, view_run
 from foliot.service.queries.runs import RunQueries
@@ -63,7 +68,7 @@ class RunService:
         self._ids = ids
         self._jobs = jobs
         self._logs = logs
-        self._queries = RunQueries(storage, logs)
+        self._queries = RunQueries(storage, logs, clock)
         self._waiter = RunWaiter(storage, clock)
 
     async def enqueue(self, job_id: str, request: RunRequest | None = None) -> RunId:
@@ -95,14 +100,59 @@ class RunService:
 
     async def retry(self, run_id: str) -> RunId:
         """Create a new run with the payload and options of a run that has ended, and the job's current definition."""
+        run = await self._ended(run_id)
+        given = msgspec.json.decode(await self._storage.queries.overrides(run.id) or b"{}")
+        return await self._repeat(run, await self._job_of(run), given)
+
+    async def retry_failed(self, run_id: str) -> RunId:
+        """Create a new run of a fanout that has ended, for its items that failed, timed out or were cancelled."""
+        run = await self._ended(run_id)
+        page = await self._storage.queries.fanout_items(run.id, ItemFilter(failed=True, limit=1))
+        if page is None:
+            raise FanoutQueries.no_items(run)
+        if not page.items:
+            raise _nothing_failed(run, page.record)
+        given = msgspec.json.decode(await self._storage.queries.overrides(run.id) or b"{}")
+        source = {"rerun_of": run.id, "inputs_from": None, "items": None}
+        again = {**given, "spec": {**given.get("spec", {}), **source}}
+        if (mapped := mapped_job(run.job_id)) is not None:
+            return await self._repeat_map(run, (await self._jobs.record(mapped)).id, again)
+        job = await self._job_of(run)
+        if job.spec.kind != FANOUT:
+            raise InvalidRun(f'job "{job.id}" is no fanout any more', hint="Define it as one again, or trigger it.")
+        return await self._repeat(run, job, again)
+
+    async def _repeat_map(self, run: Run, mapped: JobId, given: dict[str, Any]) -> RunId:
+        """Repeat a fanout of `app.map`, which has no job of its own."""
+        now = self._clock.now()
+        again = NewRun(
+            id=RunId(self._ids.make(now)),
+            job_id=run.job_id,
+            due_at=now,
+            options=Options(queue=TREES_QUEUE),
+            overrides=msgspec.json.encode(given),
+            trigger=retry_trigger(run.id),
+            definition_id=map_definition_id(mapped),
+        )
+        await self._storage.orders.create([again])
+        return again.id
+
+    async def _ended(self, run_id: str) -> Run:
+        """Return a run that can be repeated. Raise InvalidRun if it has not ended."""
         run = await self.record(run_id)
         if run.unreadable is not None:
             raise _not_repeatable(run, run.unreadable)
         if not run.status.is_terminal:
             raise InvalidRun(f"run {run_id} is {run.status}, not over", hint=f"Cancel it with: foliot cancel {run_id}")
-        job = await self._jobs.record(run.job_id)
-        overrides = await self._storage.queries.overrides(run.id)
-        given = msgspec.json.decode(overrides or b"{}")
+        return run
+
+    async def _job_of(self, run: Run) -> Job:
+        try:
+            return await self._jobs.record(run.job_id)
+        except NotFound as error:
+            raise _part_of_fanout(run) or error from error
+
+    async def _repeat(self, run: Run, job: Job, given: dict[str, Any]) -> RunId:
         now = self._clock.now()
         again = NewRun(
             id=RunId(self._ids.make(now)),
@@ -110,7 +160,7 @@ class RunService:
             due_at=now,
             payload=encode_payload(run.payload),
             options=_overlaid(job.spec.options, options_in(given)),
-            overrides=overrides,
+            overrides=msgspec.json.encode(given) if given else None,
             trigger=retry_trigger(run.id),
             is_gated=job.spec.gate is not None,
         )
@@ -125,6 +175,9 @@ class RunService:
         asked = (run := await self.record(run_id)).id
         if run.unreadable is not None and run.status.is_terminal:
             raise _not_repeatable(run, run.unreadable)
+        is_failed = run.status.is_terminal and run.status is not Status.SUCCESS
+        if is_failed and run.parent_id is not None and (error := _part_of_fanout(run)):
+            raise error
         marked = (await self._storage.orders.mark({asked: RunId(self._ids.make(self._clock.now()))}))[asked]
         if marked.answer is MarkAnswer.NOT_FOUND:
             raise NotFound("run", run_id)
@@ -151,13 +204,19 @@ class RunService:
         """Return a run, with the user and the key it was started with."""
         return await self._queries.get(text(run_id, "run_id", InvalidInput))
 
-    async def page(self, *, job: str | None = None, status: str | None = None, limit: int = 100) -> list[RunView]:
-        """Return the newest runs first, 1 to 10,000 of them."""
+    async def page(
+        self, *, job: str | None = None, status: str | None = None, limit: int = 100, children: bool = False
+    ) -> list[RunView]:
+        """Return the newest runs first, 1 to 10,000 of them.
+
+        Steps of workflows and items of fanouts are left out, unless `children` is set or a job is given.
+        """
         check_limit(limit)
         only = RunFilter(
             job_id=None if job is None else JobId(text(job, "job", InvalidInput)),
             status=None if status is None else parse_status(text(status, "status", InvalidInput)),
             limit=limit,
+            roots=not children and job is None,
         )
         return [view_run(run) for run in await self._storage.queries.page_runs(only)]
 
@@ -241,6 +300,28 @@ def _not_repeatable(run: Run, error: RowUnreadable) -> RowUnreadable:
     """The payload and options of the run are not known."""
     error.hint = f"{error.hint} Or start another one with: foliot trigger {run.job_id}"
     return error
+
+
+def _part_of_fanout(run: Run) -> InvalidRun | None:
+    """Return the error for an ended run that only its fanout can repeat. None: it belongs to no fanout."""
+    kind = kind_of(run)
+    if kind is RunKind.FANOUT and mapped_job(run.job_id) is not None:
+        hint = f"Repeat its failed items: foliot retry {run.id} --failed. Or call app.map again."
+        return InvalidRun(f"run {run.id} was started by app.map, which gave it its items", hint=hint)
+    if kind not in (RunKind.ITEM, RunKind.REDUCER):
+        return None
+    return InvalidRun(
+        f"run {run.id} is {'an item' if kind is RunKind.ITEM else 'the reducer'} of fanout {run.parent_id}",
+        hint=f"Repeat its failed items in a new fanout: foliot retry {run.parent_id} --failed",
+    )
+
+
+def _nothing_failed(run: Run, record: FanoutRecord) -> InvalidRun:
+    if record.progress.counts.unsuccessful:
+        return InvalidRun(
+            f"the items of fanout {run.id} have been removed", hint=f"Repeat it whole: foliot retry {run.id}"
+        )
+    return InvalidRun(f"fanout {run.id} has no failed items", hint=f"Repeat it whole: foliot retry {run.id}")
 
 
 def _refuse_templates(job: Job) -> None:

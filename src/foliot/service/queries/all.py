@@ -11,6 +11,7 @@ from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
 from foliot.service.queries.doctor.report import Doctor, Report
 from foliot.service.queries.explained import ExplainQuery
+from foliot.service.queries.fanouts import FanoutQueries
 from foliot.service.queries.jobs import JobPage, JobQueries
 from foliot.service.queries.logs import Logs
 from foliot.service.queries.overview import OverviewQuery
@@ -29,6 +30,7 @@ class Queries:
     storage: Storage
     clock: Clock
     runs: RunQueries
+    fanouts: FanoutQueries
     jobs: JobQueries
     schedules: ScheduleQueries
     workflows: WorkflowQueries
@@ -43,7 +45,8 @@ class Queries:
         return cls(
             storage=storage,
             clock=clock,
-            runs=RunQueries(storage, logs),
+            runs=RunQueries(storage, logs, clock),
+            fanouts=FanoutQueries(storage, clock),
             jobs=JobQueries(storage, clock),
             schedules=ScheduleQueries(storage, clock),
             workflows=WorkflowQueries(storage, clock, documents),

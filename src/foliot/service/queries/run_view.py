@@ -1,16 +1,19 @@
 """Views of a run and its attempts."""
 
+from base64 import b64encode
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from foliot.domain.fanout.item import item_bytes
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.run.progress import SavedProgress
 from foliot.domain.run.report import LaunchRecord
 from foliot.domain.run.run import BEGUN, AttemptRecord, Run, Status
 from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
-from foliot.domain.tree.run_kind import RunKind, kind_of
+from foliot.domain.secrets import public_document
+from foliot.domain.tree.run_kind import FanoutRole, RunKind, kind_of, role_of
 from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.service.queries.documents import moment, seconds
 
@@ -69,7 +72,14 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     child_key: str | None
     """Its name within the parent: the name of a step."""
     kind: RunKind
-    """Whether it is a run of a job alone, an execution of a workflow, or a step."""
+    """Whether it is a run of a job alone, an execution of a workflow, a fanout, or a part of one of them."""
+    role: FanoutRole | None = None
+    """What it is in a fanout: its parent, a child or the reducer. None: it belongs to no fanout."""
+    item: str | None = None
+    """The item of a child of a fanout, as its process gets it. None if it is not text: see `item_base64`."""
+    item_base64: str | None = None
+    item_index: int | None = None
+    """The position of the item in its fanout, from 0."""
     progress: ProgressView | None = None
     """The latest report of the attempt that runs. None: the job reports nothing, or no attempt runs."""
     executor_run_id: str | None = None
@@ -95,6 +105,26 @@ class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
     error_message: str | None
 
 
+class ItemText(NamedTuple):
+    """An item as it is shown: as text, or in base64 if it is not UTF-8."""
+
+    text: str | None
+    base64: str | None = None
+
+
+NO_ITEM: Final = ItemText(None)
+
+
+def view_item(document: Any) -> ItemText:
+    """Return an item, given as a decoded document of `domain.fanout.item`, with *** for possible secrets in JSON."""
+    shown = document if isinstance(document, str) else public_document(document)
+    data = item_bytes(msgspec.json.encode(shown))
+    try:
+        return ItemText(data.decode())
+    except UnicodeDecodeError:
+        return ItemText(None, b64encode(data).decode())
+
+
 def view_run(run: Run, start_input: StartInput = NO_START_INPUT, launch: LaunchRecord | None = None) -> RunView:
     """Build the view of a run. `start_input` contains the values it was started with, and `launch` what an executor
     has reported, if they were read."""
@@ -102,6 +132,8 @@ def view_run(run: Run, start_input: StartInput = NO_START_INPUT, launch: LaunchR
     planned_at = run.due_at if tick is None else tick.scheduled_for
     # While an attempt runs, the end of the one before is not shown.
     is_running = run.status in BEGUN
+    kind = kind_of(run)
+    item = view_item(run.payload) if kind is RunKind.ITEM else NO_ITEM
     problem = None if run.unreadable is None else run.unreadable.message
     return RunView(
         id=run.id,
@@ -132,7 +164,11 @@ def view_run(run: Run, start_input: StartInput = NO_START_INPUT, launch: LaunchR
         parent_id=run.parent_id,
         root_id=run.root_id,
         child_key=run.child_key,
-        kind=kind_of(run),
+        kind=kind,
+        role=role_of(run),
+        item=item.text,
+        item_base64=item.base64,
+        item_index=int(run.child_key or 0) if kind is RunKind.ITEM else None,
         progress=None if run.progress is None else _view_progress(run.progress),
         executor_run_id=None if launch is None else launch.executor_run_id,
         executor_started_at=None if launch is None else moment(launch.started_at),

@@ -11,13 +11,15 @@ from foliot.domain.instant import from_datetime
 from foliot.domain.run.logs import LogState
 from foliot.domain.run.reference import RunById, read_reference
 from foliot.domain.run.run import Run, Status
-from foliot.domain.tree.run_kind import RunKind
+from foliot.domain.tree.run_kind import OF_CHILDREN, RunKind, kind_of
 from foliot.errors import NotFound
+from foliot.ports.clock import Clock
 from foliot.ports.queries import Matches, RunDetails, RunFilter, RunListFilter
 from foliot.ports.storage import Storage
 from foliot.service.explain import explain_run
-from foliot.service.explanation import ExecutionExplanation, RunExplanation
+from foliot.service.explanation import ExecutionExplanation, FanoutExplanation, RunExplanation
 from foliot.service.queries.executions import ExecutionPage, execution_page
+from foliot.service.queries.fanout_view import FanoutView, view_fanout
 from foliot.service.queries.logs import Logs
 from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, view_run
 from foliot.service.references import References
@@ -37,7 +39,7 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about one run."""
 
     run: RunView
-    why: RunExplanation | ExecutionExplanation
+    why: RunExplanation | ExecutionExplanation | FanoutExplanation
     attempts: list[AttemptView]
     log: LogEndView
     given_back: int
@@ -48,13 +50,16 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the step that the run is."""
     decision: Decision | None
     """The decision of its gate."""
+    fanout: FanoutView | None
+    """The progress of the fanout that the run is. None: it is none, or was not opened yet."""
 
 
 class RunQueries:
-    def __init__(self, storage: Storage, logs: Logs) -> None:
+    def __init__(self, storage: Storage, logs: Logs, clock: Clock) -> None:
         self._queries = storage.queries
         self._references = References(storage)
         self._logs = logs
+        self._clock = clock
 
     async def page(self, reference: str) -> RunPage:
         """Return everything about a run, given by its id, a part of it, `@last` or `JOB@last`."""
@@ -65,7 +70,7 @@ class RunQueries:
         return await self.page_of(found)
 
     async def page_of(self, details: RunDetails) -> RunPage:
-        run, execution = details.run, details.execution
+        run, execution, fanout = details.run, details.execution, details.fanout
         log = await self._logs.summary(run, details.attempts, details.logs_kept_from)
         return RunPage(
             run=view_run(run, details.start_input, details.launch),
@@ -74,8 +79,9 @@ class RunQueries:
             log=LogEndView(**log.end._asdict()),
             given_back=log.given_back,
             execution=None if execution is None else execution_page(execution, details.blockers),
-            step=None if run.parent_id is None else run.child_key,
+            step=run.child_key if kind_of(run) is RunKind.STEP else None,
             decision=details.decision,
+            fanout=None if fanout is None else view_fanout(fanout, run, self._clock.now()),
         )
 
     async def get(self, run_id: str) -> RunView:
@@ -99,25 +105,31 @@ class RunQueries:
         failed: bool = False,
         since: datetime | None = None,
         kind: RunKind | None = None,
+        parent: str | None = None,
+        children: bool = False,
         limit: int = 100,
     ) -> list[RunView]:
-        """Return runs, newest first; with `root`, a reference as for `page`, only the runs in its tree.
+        """Return runs, newest first; with `root`, a reference as for `page`, only the runs in its tree, with `parent`
+        only its children.
 
-        `failed`: those that failed or timed out. `since`: those created then or later.
+        Steps, items and reducers are left out, unless `children` is set or the job, the root, the parent or the kind
+        asks for them. `failed`: those that failed or timed out. `since`: those created then or later.
         """
         only = RunFilter(
             job_id=None if job is None else JobId(job),
             schedule_id=None if schedule is None else ScheduleId(schedule),
             status=status,
             limit=limit,
+            roots=not children and job is None and root is None and parent is None and kind not in OF_CHILDREN,
         )
-        parsed = None if root is None else read_reference(root)
         among = RunListFilter(
             statuses=FAILED if failed else (), since=None if since is None else from_datetime(since), kind=kind
         )
-        found = await self._queries.runs(only, root=parsed, among=among)
+        within = {name: read_reference(text) for name, text in (("root", root), ("parent", parent)) if text is not None}
+        found = await self._queries.runs(only, **within, among=among)
         if isinstance(found, Matches):
-            raise await self._references.no_single_run(root or "", read_reference(root or ""), found)
+            named = root or parent or ""
+            raise await self._references.no_single_run(named, read_reference(named), found)
         if not found:
             await self._refuse_missing(job, schedule)
         return [view_run(run) for run in found]

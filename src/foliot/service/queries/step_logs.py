@@ -1,5 +1,7 @@
 """Follows the output of all steps of one execution, each piece with the name of its step.
 
+A step that is a workflow is followed too: its steps are named `step.inner`. The items of a step that is a fanout are
+left out, because there may be very many.
 A rerun does not include the output of the steps whose results it kept: their runs belong to the former execution.
 """
 
@@ -8,6 +10,7 @@ from collections.abc import AsyncIterator
 from typing import Final, NamedTuple
 
 from foliot.domain.ids import RunId
+from foliot.domain.workflow.spec import GRAPH
 from foliot.ports.clock import Clock
 from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
@@ -31,6 +34,8 @@ class StepLogs:
         self._execution_id = execution_id
         self._page = page
         self._known: set[RunId] = set()
+        self._executions: dict[RunId, str] = {execution_id: ""}
+        """The execution and those inside it, with what the names of their steps begin with."""
         self._open: dict[RunId, tuple[str, Pieces]] = {}
         """The runs that may still print."""
         self.is_over = False
@@ -66,12 +71,26 @@ class StepLogs:
 
     async def _discover(self, is_last: bool) -> None:
         """Find new runs: among the newest ones, or, in the last call, among all."""
-        only = RunFilter(root_id=self._execution_id, limit=self._page)
+        pending = list(self._executions.items())
+        while pending:
+            execution_id, prefix = pending.pop()
+            for run_id, name in await self._discover_steps(execution_id, prefix, is_last):
+                self._executions[run_id] = f"{name}."
+                pending.append((run_id, f"{name}."))
+
+    async def _discover_steps(self, execution_id: RunId, prefix: str, is_last: bool) -> list[tuple[RunId, str]]:
+        """Find new steps of one execution. Return those that are executions themselves, with their names."""
+        inner: list[tuple[RunId, str]] = []
+        only = RunFilter(parent_id=execution_id, limit=self._page)
         while page := await self._storage.queries.page_runs(only):
             new = [run for run in page if run.id not in self._known]
             for run in new:
+                name = f"{prefix}{run.child_key}"
                 self._known.add(run.id)
-                self._open[run.id] = (run.child_key or "", Pieces(self._storage, run.id))
+                self._open[run.id] = (name, Pieces(self._storage, run.id))
+                if run.tree == GRAPH:
+                    inner.append((run.id, name))
             if not new and not is_last:
-                return
+                break
             only = only._replace(before=page[-1].id)
+        return inner

@@ -23,6 +23,18 @@ ANALYZE;
 """
 
 
+_CHILDREN = """
+INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, trouble, due_at, created_at,
+                         started_at, finished_at, attempt, parent_id, root_id, child_key)
+SELECT lpad((n + 1000000)::text, 26, '0'), 'default', 'each.item', 'default', 0, 'fanout', kind.status,
+       nullif(kind.status, 'success'), n, n, n, n, 1, 'tree', 'tree', n::text
+FROM generate_series(1, {0}) AS n,
+     LATERAL (SELECT CASE WHEN n % 100 = 0 THEN 'timeout' ELSE 'success' END AS status) AS kind;
+ANALYZE;
+"""
+"""They are newer than all other runs. One in a hundred timed out."""
+
+
 def page(job: str | None = None, schedule: str | None = None, status: str | None = None) -> tuple[str, ...]:
     values = ("default", None, job, schedule, status)
     project, before, *others = ("NULL" if value is None else f"'{value}'" for value in values)
@@ -49,6 +61,39 @@ ASKED = {
         *("page_schedule_trouble", page(schedule="fine:default", status="skipped")),
     ),
 }
+
+
+ROOTS = {
+    "roots": ("page_roots", page()),
+    "successful roots": ("page_roots", page(status="success")),
+    "failed roots": ("page_roots_trouble", page(status="timeout")),
+    "skipped roots": ("page_roots_trouble", page(status="skipped")),
+    "children": ("page_children", (*page(), "'tree'")),
+}
+
+
+@pytest.fixture(scope="module")
+def with_children() -> Iterator[str]:
+    with fresh_database() as (server, name):
+        server.sql(_HALF_ARE_SKIPPED.format(FEW), database=name)
+        server.sql(_CHILDREN.format(MANY), database=name)
+        yield server.dsn(name)
+
+
+@pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
+@pytest.mark.parametrize("what", ROOTS)
+async def test_a_page_of_roots_reads_no_children(with_children: str, what: str, mode: str) -> None:
+    name, values = ROOTS[what]
+
+    assert await rows_visited(with_children, name, values, mode=mode) <= 2 * PAGE + 1
+
+
+@pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
+@pytest.mark.parametrize("status", ["timeout", "failed"])
+async def test_failed_children_are_found_without_reading_the_others(with_children: str, status: str, mode: str) -> None:
+    values = (*page(status=status), "'tree'")
+
+    assert await rows_visited(with_children, "page_children_trouble", values, mode=mode) <= MANY // 100 + PAGE
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,8 @@ _MAY_SCAN = IN_ORDER_UP_TO_A_LIMIT | WHEN_A_JOB_IS_RENAMED | WHEN_ALL_ARE_PAUSED
 
 PIECES = {
     *("schedule_columns", "due_columns", "claim_columns", "unpaused_wake"),
-    *("page_ids", "newest_first", "of_job", "of_schedule", "of_root"),
+    *("page_ids", "page_roots", "page_rare_roots", "page_rare_children", "newest_first"),
+    *("of_roots", "of_job", "of_schedule", "of_root", "of_parent"),
     *("success", "rare_status", "running", "cancelling", "scheduled", "queued"),
 }
 """Fragments of other queries."""
@@ -49,6 +50,9 @@ def queries() -> Iterator[tuple[str, str]]:
     for status, job_id, schedule_id, root in product(*choices):
         name = f"page_runs {status or 'any'} {job_id or ''} {schedule_id or ''} {root or ''}"
         yield name, page_query(RunFilter(job_id, schedule_id, status, root_id=root))
+        yield f"{name} roots", page_query(RunFilter(job_id, schedule_id, status, root_id=root, roots=True))
+    for status in (None, *Status):
+        yield f"page_runs {status or 'any'} of a parent", page_query(RunFilter(status=status, parent_id=RunId("c")))
 
 
 @pytest.fixture
@@ -84,6 +88,41 @@ def test_runs_with_a_rare_status_are_found_by_index(
     assert info.query_plan is not None
 
     assert next(details(info.query_plan)).endswith(found_by)
+
+
+@for_each(
+    ("status", "found_by"),
+    [
+        (None, "INDEX runs_roots (id<?)"),
+        (Status.SUCCESS, "INDEX runs_roots (id<?)"),
+        (Status.FAILED, "INDEX runs_roots_by_rare_status (status=? AND id<?)"),
+    ],
+)
+def test_roots_are_found_without_walking_through_children(
+    connection: apsw.Connection, status: Status | None, found_by: str
+) -> None:
+    plan = apsw.ext.query_info(connection, page_query(RunFilter(status=status, roots=True)), explain_query_plan=True)
+    assert plan.query_plan is not None
+
+    assert next(details(plan.query_plan)).endswith(found_by)
+
+
+def test_the_children_of_a_run_are_found_newest_first_without_sorting(connection: apsw.Connection) -> None:
+    plan = apsw.ext.query_info(connection, page_query(RunFilter(parent_id=RunId("c"))), explain_query_plan=True)
+    assert plan.query_plan is not None
+
+    steps = list(details(plan.query_plan))
+
+    assert steps[0].endswith("INDEX runs_by_parent (parent_id=? AND id<?)")
+    assert not any("TEMP B-TREE" in step for step in steps)
+
+
+def test_failed_children_are_found_without_walking_through_the_others(connection: apsw.Connection) -> None:
+    sql = page_query(RunFilter(parent_id=RunId("c"), status=Status.TIMEOUT))
+    plan = apsw.ext.query_info(connection, sql, explain_query_plan=True).query_plan
+    assert plan is not None
+
+    assert next(details(plan)).endswith("INDEX runs_by_rare_child (parent_id=?)")
 
 
 @for_each("name", ["newest_outcomes", "search_outcome"])

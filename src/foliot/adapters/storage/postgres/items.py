@@ -29,6 +29,10 @@ class PostgresItems:
         rows = await self._database.rows("items_between", [run_id], [first], [first + limit])
         return items_in(run_id, [row[1:] for row in rows], first, limit)
 
+    async def started(self, run_id: RunId) -> int:
+        key: str | None = await self._database.value("last_child_key", run_id)
+        return 0 if key is None else int(key) + 1
+
     async def children(
         self, run_id: RunId, *, after: str = "", limit: int = 1_000, unsuccessful: bool = False
     ) -> list[ItemRun]:

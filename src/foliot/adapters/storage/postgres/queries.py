@@ -115,9 +115,13 @@ def _page_of_runs(project: str, only: RunFilter) -> Sequence[Any]:
     values = (project, only.before, only.limit, only.job_id, only.schedule_id, only.status)
     if only.root_id is not None:
         return "page_parts", *values, only.root_id
-    if only.status is not None and not only.status.is_terminal:
-        return "page_live", *values
     is_failure = only.status in _FAILURES
+    if only.parent_id is not None:
+        return "page_children_trouble" if is_failure else "page_children", *values, only.parent_id
+    if only.status is not None and not only.status.is_terminal:
+        return "page_live", *values, only.roots
+    if only.roots and only.schedule_id is None and only.job_id is None:
+        return "page_roots_trouble" if is_failure else "page_roots", *values
     if only.schedule_id is not None:
         return "page_schedule_trouble" if is_failure else "page_schedule", *values
     if only.job_id is not None:

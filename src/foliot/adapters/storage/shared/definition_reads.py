@@ -200,7 +200,7 @@ class DefinitionReads:
     def _newest(self, statuses: Collection[Status], limit: int) -> Read[list[Run]]:
         found: list[Run] = []
         for status in statuses:
-            found += yield from self._runs.page(RunFilter(status=status, limit=limit))
+            found += yield from self._runs.page(RunFilter(status=status, limit=limit, roots=True))
         return sorted(found, key=lambda run: run.id, reverse=True)[:limit]
 
 

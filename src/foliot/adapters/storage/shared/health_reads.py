@@ -85,7 +85,7 @@ class HealthReads:
         """Return the newest failed run of each enabled job that has not succeeded since, newest first."""
         failed: list[str] = []
         for status in _FAILURES:
-            failed += [row[0] for row in (yield PageOfRuns(RunFilter(status=status, limit=_SEARCHED)))]
+            failed += [row[0] for row in (yield PageOfRuns(RunFilter(status=status, limit=_SEARCHED, roots=True)))]
         rows = (yield Query("failing_runs", (failed, limits.failed_since))) if failed else ()
         newest: dict[str, str] = {row[0]: row[1] for row in rows}
         found = (yield Query("get_jobs", (self._project, list(newest)))) if newest else ()

@@ -30,7 +30,7 @@ class RecordReads:
     # -- runs and executions
 
     def runs(self, run_ids: Collection[RunId]) -> Read[dict[RunId, Run]]:
-        return dict((yield from self._runs.get(run_ids)).runs)
+        return (yield from self._runs.by_id(run_ids))
 
     def overrides(self, run_id: RunId) -> Read[bytes | None]:
         rows = yield Query("overrides", ([run_id],))

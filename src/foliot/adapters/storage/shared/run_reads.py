@@ -7,21 +7,26 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from foliot.adapters.storage.shared.documents import decode_names, read_overrides
+from foliot.adapters.storage.shared.fanout_reads import FanoutReads
 from foliot.adapters.storage.shared.reads import AllWorkers, PageOfRuns, Query, Read
 from foliot.adapters.storage.shared.rows import Row, job_of, read_rows, worker_of
 from foliot.adapters.storage.shared.run_rows import attempt_of, kept_from, run_of
 from foliot.adapters.storage.shared.tree_rows import record_of, shown_execution_of, shown_state_of, version_of
+from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import ID_LENGTH, JobId, RunId, first_id_at
+from foliot.domain.job.definition import mapped_job
 from foliot.domain.run.lease import WorkerState
 from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.reference import NewestRun, RunById, RunByPart, RunReference
 from foliot.domain.run.report import LaunchRecord
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.tick_run import LAUNCH_JOB
-from foliot.domain.tree.run_kind import kind_of
+from foliot.domain.tree.run_kind import RunKind, kind_of
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.spec import GRAPH
 from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
@@ -44,7 +49,8 @@ _OVERRIDES: Final = 26
 """The index of the column in a run's row."""
 _QUEUES: Final = 2
 _RECENT: Final = 1_000
-"""A run is searched by the end of its id only among this many newest runs; a prefix is found by the index."""
+"""A run is searched by the end of its id only among this many newest runs, and newest runs that are no children; a
+prefix is found by the index."""
 _SEARCH_PAGE: Final = 500
 _SEARCH_PAGES: Final = 20
 """Runs of one kind have no index. They are searched in so many pages of the newest runs."""
@@ -72,14 +78,34 @@ class RunReads:
 
     def __init__(self, project: str) -> None:
         self._project = project
+        self.fanouts = FanoutReads(self.by_id)
 
     # -- runs
 
+    def by_id(self, run_ids: Collection[RunId]) -> Read[dict[RunId, Run]]:
+        return dict((yield from self.get(run_ids)).runs)
+
     def get(self, run_ids: Collection[RunId]) -> Read[FoundRuns]:
         rows = (yield Query("get_runs", (list(run_ids),))) if run_ids else ()
-        runs = [run_of(self._project, row) for row in rows]
+        runs = yield from self._with_trees([run_of(self._project, row) for row in rows])
         overrides = {run.id: row[_OVERRIDES] for run, row in zip(runs, rows, strict=True)}
         return FoundRuns({run.id: run for run in runs}, overrides)
+
+    def _with_trees(self, runs: list[Run]) -> Read[list[Run]]:
+        """Set the kinds of trees: as they were opened; those that were not opened yet by the kinds of their jobs. The
+        fanouts of `app.map` have no job of their own."""
+        trees = [run for run in runs if run.queue == TREES_QUEUE]
+        if not trees:
+            return runs
+        kinds: dict[str, str] = {row[0]: row[1] for row in (yield Query("tree_kinds", ([run.id for run in trees],)))}
+        waiting = {run.job_id for run in trees if run.id not in kinds}
+        rows = (yield Query("get_jobs", (self._project, list(waiting)))) if waiting else ()
+        jobs = {job_id: FANOUT for job_id in waiting if mapped_job(job_id) is not None}
+        jobs |= {job.id: job.spec.kind for job in read_rows(partial(job_of, self._project), rows)[0]}
+        return [
+            run._replace(tree=kinds.get(run.id, jobs.get(run.job_id))) if run.queue == TREES_QUEUE else run
+            for run in runs
+        ]
 
     def page(self, only: RunFilter) -> Read[list[Run]]:
         run_ids = [row[0] for row in (yield PageOfRuns(only))]
@@ -98,12 +124,16 @@ class RunReads:
             case RunById(run_id):
                 return [run_id]
             case NewestRun(job_id):
-                return [row[0] for row in (yield PageOfRuns(RunFilter(job_id=job_id, limit=1)))]
+                # The newest run of all is one that was started, not one of its children.
+                only = RunFilter(job_id=job_id, limit=1, roots=job_id is None)
+                return [row[0] for row in (yield PageOfRuns(only))]
             case RunByPart(part):
                 # One character longer than an id: `before` is exclusive, and an id may end in Z itself.
                 above = RunId(part.ljust(ID_LENGTH + 1, "Z"))
                 begun = yield PageOfRuns(RunFilter(before=above, limit=2))
-                ended = yield PageOfRuns(RunFilter(limit=_RECENT))
+                recent = yield PageOfRuns(RunFilter(limit=_RECENT))
+                roots = yield PageOfRuns(RunFilter(limit=_RECENT, roots=True))
+                ended = [*roots, *recent]
                 found = [row[0] for row in begun if row[0].startswith(part)]
                 return list(dict.fromkeys([*found, *(row[0] for row in ended if row[0].endswith(part))]))
 
@@ -120,13 +150,19 @@ class RunReads:
         return LaunchRecord(*rows[0]) if rows else None
 
     def listed(
-        self, only: RunFilter, root: RunReference | None, among: RunListFilter = EVERY_RUN
+        self,
+        only: RunFilter,
+        root: RunReference | None,
+        parent: RunReference | None = None,
+        among: RunListFilter = EVERY_RUN,
     ) -> Read[list[Run] | Matches]:
-        if root is not None:
-            found = yield from self.find(root)
+        named = root or parent
+        if named is not None:
+            found = yield from self.find(named)
             if isinstance(found, Matches):
                 return found
-            only = only._replace(root_id=found.run.id)
+            run_id = found.run.id
+            only = only._replace(parent_id=run_id) if root is None else only._replace(root_id=run_id)
         runs: list[Run] = []
         for status in among.statuses or (only.status,):
             runs += yield from self._search(only._replace(status=status), among)
@@ -153,9 +189,12 @@ class RunReads:
         run, start_input, launch = found
         attempts = [attempt_of(row) for row in (yield Query("attempts", (run.id,)))]
         decisions = yield Query("decisions", ([run.id],))
-        executions = yield from self.executions([run.parent_id or run.id])
+        # An item of a fanout may be an execution itself; a step is shown with the execution that it is part of.
+        is_execution = run.tree == GRAPH and kind_of(run) is not RunKind.STEP
+        executions = yield from self.executions([run.id if is_execution else run.parent_id or run.id])
         waiting = [one for execution in executions for one in execution.waiting.values()]
         blockers = yield from self.blockers([run, *waiting])
+        fanout = (yield from self.fanouts.details(run.id)) if run.tree == FANOUT else None
         moments = yield Query("logs_kept_from")
         return RunDetails(
             run,
@@ -166,6 +205,7 @@ class RunReads:
             blockers,
             kept_from(moments[0][0] if moments else None),
             launch,
+            fanout,
         )
 
     # -- executions

@@ -20,6 +20,7 @@ from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
+from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
 from foliot.ports.queries import (
     EVERY_RUN,
     ClockEffects,
@@ -53,6 +54,7 @@ class StoredQueries(ABC):
 
     def __init__(self, project: str) -> None:
         self._runs = RunReads(project)
+        self._fanouts = self._runs.fanouts
         self._definitions = DefinitionReads(project, self._runs)
         self._records = RecordReads(project, self._runs)
         self._ticks = TickReads(project, self._runs)
@@ -83,9 +85,14 @@ class StoredQueries(ABC):
         return await self._read(self._runs.find, reference)
 
     async def runs(
-        self, only: RunFilter, *, root: RunReference | None = None, among: RunListFilter = EVERY_RUN
+        self,
+        only: RunFilter,
+        *,
+        root: RunReference | None = None,
+        parent: RunReference | None = None,
+        among: RunListFilter = EVERY_RUN,
     ) -> list[Run] | Matches:
-        return await self._read(self._runs.listed, only, root, among)
+        return await self._read(self._runs.listed, only, root, parent, among)
 
     async def job(self, job_id: JobId) -> JobDetails | None:
         return await self._read(self._definitions.job, job_id)
@@ -119,6 +126,12 @@ class StoredQueries(ABC):
         self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
     ) -> ExecutionsPage:
         return await self._read(self._runs.active_page, workflow_id, after, limit)
+
+    async def fanout(self, run_id: RunId) -> FanoutDetails | None:
+        return await self._read(self._fanouts.details, run_id)
+
+    async def fanout_items(self, run_id: RunId, only: ItemFilter) -> ItemsPage | None:
+        return await self._read(self._fanouts.items, run_id, only)
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails:
         return await self._read(self._definitions.overview, limits)

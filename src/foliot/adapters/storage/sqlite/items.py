@@ -28,6 +28,10 @@ class SqliteItems(Part):
         )
         return items_in(run_id, rows, first, limit)
 
+    async def started(self, run_id: RunId) -> int:
+        key = await self._reader.read(lambda session: session.value(SQL["last_child_key"], (run_id,)))
+        return 0 if key is None else int(key) + 1
+
     async def children(
         self, run_id: RunId, *, after: str = "", limit: int = 1_000, unsuccessful: bool = False
     ) -> list[ItemRun]:

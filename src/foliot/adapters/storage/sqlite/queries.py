@@ -117,13 +117,30 @@ def _bytes(path: Path) -> int:
 
 def page_query(only: RunFilter) -> str:
     """Return the query for these filters. Each kind of status has its own index, so no query scans all history."""
-    filters = ["page_ids"]
+    filters = [_beginning(only)]
+    if only.roots and filters == ["page_ids"]:
+        filters.append("of_roots")
     if only.job_id is not None:
         filters.append("of_job")
     if only.schedule_id is not None:
         filters.append("of_schedule")
     if only.root_id is not None:
         filters.append("of_root")
+    if only.parent_id is not None:
+        filters.append("of_parent")
     if only.status is not None:
         filters.append(_STATUS_FILTER.get(only.status, "rare_status"))
     return "\nAND ".join(SQL[name] for name in filters) + "\n" + SQL["newest_first"]
+
+
+def _beginning(only: RunFilter) -> str:
+    """Return the first part of the query. Roots of all jobs, and children without success, have their own indexes."""
+    is_rare = only.status is not None and only.status not in _STATUS_FILTER
+    if only.parent_id is not None and is_rare:
+        return "page_rare_children"
+    named = (only.job_id, only.schedule_id, only.root_id, only.parent_id)
+    if not only.roots or any(one is not None for one in named):
+        return "page_ids"
+    if is_rare:
+        return "page_rare_roots"
+    return "page_roots" if only.status in (None, Status.SUCCESS) else "page_ids"

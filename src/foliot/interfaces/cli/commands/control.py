@@ -2,6 +2,7 @@
 
 import getpass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,7 @@ import click
 
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer
+from foliot.domain.tree.run_kind import FanoutRole, role_of
 from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.batch import Action, Result, run_batch
 from foliot.interfaces.cli.id_completion import complete_ids
@@ -46,23 +48,30 @@ async def _cancel(services: Services, name: str) -> Result:
     answer = await services.runs.cancel(run.id)
     if answer not in _CANCELLED:
         raise FoliotError(f"run {run.id} is over: {run.status}", hint="Run it again with: foliot retry RUN")
-    is_execution = answer is CancelAnswer.REQUESTED and await services.workflows.is_execution(run.id)
-    done = "cancellation of its steps requested" if is_execution else _CANCELLED[answer]
+    done = _CANCELLED[answer]
+    if answer is CancelAnswer.REQUESTED and role_of(run) is FanoutRole.PARENT:
+        done = "cancellation of its items requested"
+    elif answer is CancelAnswer.REQUESTED and await services.workflows.is_execution(run.id):
+        done = "cancellation of its steps requested"
     return {"run_id": run.id, "answer": answer, "text": f"{run.id} {done}"}
 
 
 @click.command("retry", epilog=NAMING)
 @click.argument("runs", nargs=-1, required=True, shell_complete=complete_ids("run"))
 @storage_options
+@click.option("--failed", is_flag=True, help="Of fanouts: repeat only items that failed, timed out or were cancelled.")
 @json_option("one object per run")
-def retry(runs: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
-    """Start new runs with the payload and options of RUNS that are over, and print their ids."""
-    return run_batch(storage, config, runs, _retry, as_json=as_json)
+def retry(runs: tuple[str, ...], storage: str | None, config: Path | None, failed: bool, as_json: bool) -> int:
+    """Start new runs with the payload and options of RUNS that are over, and print their ids.
+
+    A fanout reads its inputs again; with --failed, a new fanout runs the failed items of RUNS.
+    """
+    return run_batch(storage, config, runs, partial(_retry, is_for_failed=failed), as_json=as_json)
 
 
-async def _retry(services: Services, name: str) -> Result:
+async def _retry(services: Services, name: str, *, is_for_failed: bool) -> Result:
     run = await services.runs.find(name)
-    new_id = await services.runs.retry(run.id)
+    new_id = await (services.runs.retry_failed(run.id) if is_for_failed else services.runs.retry(run.id))
     return {"run_id": new_id, "retry_of": run.id, "text": new_id}
 
 

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import click
 
-from foliot.errors import InvalidInput
+from foliot.domain.run.run import Run
+from foliot.domain.tree.run_kind import FanoutRole, role_of
+from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.id_completion import complete_ids
 from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import NAMING, json_option, storage_options
+from foliot.interfaces.cli.output import print_note
 from foliot.interfaces.cli.render.log import JsonPrinter, TextPrinter, print_log
 from foliot.interfaces.cli.render.step_log import StepJsonPrinter, StepTextPrinter, print_steps
 from foliot.service.services import Services
@@ -25,6 +28,7 @@ from foliot.service.services import Services
     help="Only the standard output of one attempt, byte for byte; an error if it is not complete.",
 )
 @click.option("--attempt", type=click.IntRange(1), help="Only this attempt. Default with --stdout: the last one.")
+@click.option("--item", metavar="ITEM", help="Of a fanout: the output of this item, by index or exact text.")
 @click.option("--tail", type=click.IntRange(0, 1_000_000), help="Begin with this many last lines.")
 @click.option("--timestamps", is_flag=True, help="Begin each line with its time and stream.")
 @json_option("one object per piece, and one with the state of the log")
@@ -35,22 +39,26 @@ def command(
     follow: bool,
     stdout: bool,
     attempt: int | None,
+    item: str | None,
     tail: int | None,
     timestamps: bool,
     as_json: bool,
 ) -> None:
-    """Print the output of RUN; of an execution the output of its steps, each line with the name of its step.
+    """Print the output of RUN; of an execution the output of its steps, each line with the name of its step; of a
+    fanout the output of one item, or of its reducer.
 
     On a terminal colours are kept, and all other control characters are removed.
     """
     if stdout:
         if follow or timestamps or as_json or tail is not None:
             raise InvalidInput("--stdout can only be combined with --attempt", hint="Remove the other options.")
-        sys.stdout.buffer.write(with_services(storage, config, partial(_stdout, run=run, attempt=attempt)))
+        sys.stdout.buffer.write(with_services(storage, config, partial(_stdout, run=run, item=item, attempt=attempt)))
         return
 
     async def show(services: Services) -> None:
-        found = await services.runs.find(run)
+        found = await _find(services, run, item)
+        if found is None:
+            return
         steps = await services.queries.workflows.step_names(found)
         if steps is not None:
             if attempt is not None or tail is not None:
@@ -64,8 +72,28 @@ def command(
     with_services(storage, config, show)
 
 
-async def _stdout(services: Services, run: str, attempt: int | None) -> bytes:
-    found = await services.runs.find(run)
+async def _find(services: Services, name: str, item: str | None) -> Run | None:
+    """Return the run whose output is printed: of a fanout that of an item, or of its reducer. None: it has none."""
+    run = await services.runs.find(name)
+    if item is not None:
+        found = await services.queries.fanouts.item(run, item)
+        if found.run_id is None:
+            raise FoliotError(
+                f"item {found.index} of fanout {run.id} has no run: {found.status}", hint=f"See: foliot show {run.id}"
+            )
+        return await services.runs.record(found.run_id)
+    if role_of(run) is not FanoutRole.PARENT:
+        return run
+    print_note(f"the output of an item: foliot logs {run.id} --item INDEX")
+    progress = await services.queries.fanouts.progress(run.id)
+    reducer = None if progress is None or progress.reducer is None else progress.reducer.run_id
+    return None if reducer is None else await services.runs.record(reducer)
+
+
+async def _stdout(services: Services, run: str, item: str | None, attempt: int | None) -> bytes:
+    found = await _find(services, run, item)
+    if found is None:
+        return b""
     if await services.queries.workflows.step_names(found) is not None:
         raise _not_for_executions(found.id)
     return await services.logs.raw_stdout(found.id, attempt)

@@ -38,9 +38,15 @@ def _statuses(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.option(
     "--kind",
     type=click.Choice([kind.value for kind in RunKind]),
-    help="Only runs of jobs alone, executions of workflows, or steps.",
+    help="Only runs of jobs alone, executions of workflows, fanouts, steps, items or reducers.",
 )
-@click.option("--root", help="Only steps of this execution.", shell_complete=complete_ids("run"))
+@click.option(
+    "--parent",
+    help="Only the steps of this execution, or the items of this fanout.",
+    shell_complete=complete_ids("run"),
+)
+@click.option("--root", help="Only runs in the tree of this run, at any depth.", shell_complete=complete_ids("run"))
+@click.option("--all", "children", is_flag=True, help="Also steps, items and reducers.")
 @click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
 @json_option("one object per line")
 def command(
@@ -52,11 +58,18 @@ def command(
     failed: bool,
     since: str | None,
     kind: str | None,
+    parent: str | None,
     root: str | None,
+    children: bool,
     limit: int,
     as_json: bool,
 ) -> None:
-    """List runs, newest first."""
+    """List runs, newest first.
+
+    Steps of workflows and items of fanouts are left out, unless --all, --job, --parent, --root or --kind asks for them.
+    """
+    if parent is not None and root is not None:
+        raise InvalidInput("--parent and --root are mutually exclusive", hint="Leave out one of them.")
     if failed and status is not None:
         raise InvalidInput("--failed and --status are mutually exclusive", hint="Leave out one of them.")
     known = None if status is None else parse_status(status)
@@ -67,7 +80,9 @@ def command(
             job=job,
             schedule=schedule,
             status=known,
+            parent=parent,
             root=root,
+            children=children,
             failed=failed,
             since=first,
             kind=None if kind is None else RunKind(kind),

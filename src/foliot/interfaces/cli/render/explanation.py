@@ -76,6 +76,8 @@ def explain(given: why.Explanation) -> str:
             return "cancellation requested"
         case why.StepsEnding() | why.ExecutionUnreadable() | why.InProgress() | why.ExecutionEnded():
             return _execution(given)
+        case why.FanoutRunning() | why.FanoutEnding() | why.FanoutEnded():
+            return _fanout(given)
         case why.StepReason() | why.Blocked() | why.ExecutionTimedOut() | why.StepRunEnded() | why.WaitsForSteps():
             return _step(given)
     return _waiting(given)
@@ -155,6 +157,21 @@ def _execution(
             recovered = [f"{name} by {_some(by)}" for name, by in given.recovered.items()]
             repaired = f"; recovered: {_some(recovered)}" if recovered else ""
             return f"{counted(given.total, 'step')}: {results}{failed}{repaired}"
+
+
+def _fanout(given: why.FanoutRunning | why.FanoutEnding | why.FanoutEnded) -> str:
+    match given:
+        case why.FanoutRunning(is_reducing=True):
+            return f"{counted(given.total, 'item')} ended, its reducer has not"
+        case why.FanoutRunning():
+            running = f"{given.running} running (concurrency {given.concurrency})"
+            return f"{given.ended} of {counted(given.total, 'item')} ended, {running}"
+        case why.FanoutEnding():
+            return f"no more items are started, {given.running} still running"
+        case why.FanoutEnded():
+            counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in given.counts.items())
+            reason = f"{_reason(given.reason)}; " if given.reason else ""
+            return f"{reason}{counted(given.total, 'item')}{f': {counts}' if counts else ''}"
 
 
 def _step(

@@ -49,9 +49,13 @@ def moment(at: datetime | None) -> str:
 
 def progress_bar(progress: ProgressView) -> str:
     """Return progress as a bar, whole percents and the text: [####------] 40% page 12."""
-    percent = percent_of(progress.fraction)
-    bar = ("#" * (percent * _BAR // 100)).ljust(_BAR, "-")
-    return f"[{bar}] {percent}% {progress.text or ''}".rstrip()
+    return f"{bar(progress.fraction)} {progress.text or ''}".rstrip()
+
+
+def bar(fraction: float) -> str:
+    """Return a fraction from 0 to 1 as a bar with whole percents: [####------] 40%."""
+    percent = percent_of(fraction)
+    return f"[{('#' * (percent * _BAR // 100)).ljust(_BAR, '-')}] {percent}%"
 
 
 def span(length: float | None) -> str:
@@ -77,7 +81,10 @@ def run_row(run: RunView) -> Sequence[object]:
 
 def triggered_by(run: RunView) -> str:
     """Return the schedule or the execution that created the run, else its trigger."""
-    return run.job_schedule_id or run.trigger if run.parent_id is None else f"step of {run.parent_id}"
+    if run.parent_id is None:
+        return run.job_schedule_id or run.trigger
+    index = "" if run.item_index is None else f" {run.item_index}"
+    return f"{run.kind}{index} of {run.parent_id}"
 
 
 def due(run: RunView) -> str:

@@ -108,6 +108,9 @@ def _run_stage(stage: Stage) -> str:
         case answer.StepsStage():
             deadline = f"; timeout at {moment(stage.deadline)}" if stage.deadline else ""
             return f"{stage.workflow_id} version {stage.version}: {explain(stage.why)}{deadline}"
+        case answer.ItemsStage():
+            deadline = f"; timeout at {moment(stage.deadline)}" if stage.deadline else ""
+            return f"{explain(stage.why)}{deadline}"
         case answer.ExitStage():
             return _exit(stage)
     raise AssertionError(stage)
@@ -230,6 +233,8 @@ def change_text(path: Path) -> str:
             return f"when its steps end{current}{f'; by its timeout at {at}' if at else ''}"
         case ChangeKind.RESUMED if at:
             return f"the ticks from {at} on, or earlier: foliot resume --all"
+        case ChangeKind.ITEMS_END:
+            return f"when its items end{f', by its timeout at {at}' if at else ''}"
     return _CHANGES[change.kind].format(*change.waits_for)
 
 

@@ -5,13 +5,16 @@ from typing import Any, Final, TypeVar
 
 from foliot.domain.gate.decision import Decision
 from foliot.domain.secrets import public_document
+from foliot.domain.tree.run_kind import RunKind
 from foliot.interfaces.cli.render.execution import execution_document, step_rows
 from foliot.interfaces.cli.render.explanation import explain
+from foliot.interfaces.cli.render.fanout import fanout_fields, print_fanout, print_items
 from foliot.interfaces.cli.render.format import due, json_line, last_line, moment, progress_bar, span, status
 from foliot.interfaces.cli.render.gate import VERDICT_COLUMNS, decision_document, verdict_rows
 from foliot.interfaces.cli.render.log import end_text
 from foliot.interfaces.cli.render.table import Column, print_fields, print_section
 from foliot.service.queries.documents import as_json
+from foliot.service.queries.fanout_view import FanoutItemsView
 from foliot.service.queries.run_view import AttemptView, ProgressView, RunView
 from foliot.service.queries.runs import RunPage
 
@@ -48,30 +51,38 @@ def run_document(page: RunPage) -> dict[str, Any]:
         "part_of": part,
         "execution": execution_document(page.execution) if page.execution is not None and page.step is None else None,
         "gate": None if page.decision is None else decision_document(page.decision),
+        "fanout": None if page.fanout is None else as_json(page.fanout),
     }
 
 
-def print_run(page: RunPage) -> None:
+def print_run(page: RunPage, items: FanoutItemsView | None = None) -> None:
+    """Print a run; of a fanout either the given items, or only those that failed first and the slowest ones."""
     print_fields(_facts(page))
     if page.decision is not None:
         print_section("Gate", VERDICT_COLUMNS, [*verdict_rows(page.decision)])
     if page.execution is not None and page.step is None:
         print_section("Steps", _STEPS, step_rows(page.execution))
+    elif items is not None:
+        print_items(items)
+    elif page.fanout is not None:
+        print_fanout(page.fanout)
     else:
         print_section("Attempts", _ATTEMPTS, [_attempt_row(attempt) for attempt in page.attempts])
 
 
 def _facts(page: RunPage) -> list[tuple[str, object]]:
     run = page.run
-    is_execution = page.execution is not None and page.step is None
+    is_tree = page.fanout is not None or (page.execution is not None and page.step is None)
     return [
         ("run", run.id),
         ("job", run.job_id),
         *_part_fields(page),
+        *_item_fields(run),
         ("status", status(run)),
         ("progress", _known(run.progress, _progress_text)),
         ("why", explain(page.why)),
         ("gate", _gate_explanation(page.decision, run)),
+        *(() if page.fanout is None else fanout_fields(page.fanout)),
         ("error", run.error_message),
         ("exit code", run.exit_code),
         ("triggered by", run.job_schedule_id or run.trigger),
@@ -80,15 +91,15 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("started", _known(run.started_at, moment)),
         ("finished", _known(run.finished_at, moment)),
         ("took", _known(run.duration, span)),
-        ("attempt", None if is_execution else _attempt_text(page)),
+        ("attempt", None if is_tree else _attempt_text(page)),
         ("queue", f"{run.queue}, priority {run.priority}"),
         ("worker", run.worker_id),
         ("executor run", _executor_text(run)),
         ("payload", _known(run.input_payload, _document_text)),
-        ("output", _known(run.output_payload, _document_text)),
+        ("output", None if page.fanout is not None else _known(run.output_payload, _document_text)),
         ("for", run.user_id),
         ("key", run.idempotency_key),
-        ("log", None if is_execution else f"{end_text(page.log)}; print it with: foliot logs {run.id}"),
+        ("log", _log_text(page, is_tree)),
     ]
 
 
@@ -96,6 +107,21 @@ def _executor_text(run: RunView) -> str | None:
     started = run.executor_started_at
     at = "" if started is None else f"started at {moment(started)}"
     return ", ".join(filter(None, (run.executor_run_id, at))) or None
+
+
+def _log_text(page: RunPage, is_tree: bool) -> str | None:
+    if page.fanout is not None:
+        return f"print that of an item with: foliot logs {page.run.id} --item INDEX"
+    return None if is_tree else f"{end_text(page.log)}; print it with: foliot logs {page.run.id}"
+
+
+def _item_fields(run: RunView) -> list[tuple[str, object]]:
+    if run.kind is RunKind.REDUCER:
+        return [("reducer of", run.parent_id)]
+    if run.kind is not RunKind.ITEM:
+        return []
+    text = f"base64:{run.item_base64}" if run.item is None else run.item
+    return [("item", f"{run.item_index} of fanout {run.parent_id}: {text}")]
 
 
 def _attempt_text(page: RunPage) -> str:

@@ -29,6 +29,7 @@ from foliot.testing.conformance.storage.execution_retention import ExecutionRete
 from foliot.testing.conformance.storage.executions import ExecutionQueryContract
 from foliot.testing.conformance.storage.explained import ExplainedContract
 from foliot.testing.conformance.storage.failures import FailureContract
+from foliot.testing.conformance.storage.fanouts import FanoutQueryContract
 from foliot.testing.conformance.storage.finish import FinishContract
 from foliot.testing.conformance.storage.firings import FiringContract
 from foliot.testing.conformance.storage.gates import GateContract
@@ -86,6 +87,7 @@ __all__ = [
     "ExecutionRetentionContract",
     "ExplainedContract",
     "FailureContract",
+    "FanoutQueryContract",
     "FinishContract",
     "FiringContract",
     "GateContract",

@@ -123,6 +123,12 @@ class ItemContract(Contract):
         assert [one.status for one in found] == [Status.SUCCESS, Status.FAILED, Status.RUNNING]
         assert [one.output for one in found] == [b'{"n":1}', None, None]
 
+    async def test_started_items_are_those_with_a_child(self, scene: Scene) -> None:
+        parent, _ = await with_children(scene, 3)
+
+        assert await scene.storage.items.started(parent) == 3
+        assert await scene.storage.items.started(a_run_id()) == 0
+
     async def test_unsuccessful_children_are_read_alone(self, scene: Scene) -> None:
         parent, runs = await with_children(scene, 5)
         claims = await scene.claim()

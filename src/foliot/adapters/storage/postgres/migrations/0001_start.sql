@@ -202,12 +202,16 @@ CREATE INDEX runs_job ON foliot.runs (project, job_id, id);
 CREATE INDEX runs_schedule ON foliot.runs (schedule_uid, id) WHERE schedule_uid IS NOT NULL;
 CREATE INDEX runs_by_root ON foliot.runs (root_id, id) WHERE root_id IS NOT NULL;
 CREATE INDEX runs_by_child ON foliot.runs (parent_id, child_key) WHERE parent_id IS NOT NULL;
+CREATE INDEX runs_by_parent ON foliot.runs (parent_id, id) WHERE parent_id IS NOT NULL;
+-- Runs that are no children: a list of them does not walk through the children of a fanout.
+CREATE INDEX runs_roots ON foliot.runs (project, id) WHERE parent_id IS NULL;
 CREATE INDEX runs_child_trouble ON foliot.runs (parent_id, child_key) WHERE parent_id IS NOT NULL AND trouble IS NOT NULL;
 -- Only runs that call the application's launcher are looked for by the key of their tick.
 CREATE INDEX runs_launched ON foliot.runs (tick_key, id) WHERE job_id = 'foliot.launch';
 -- Runs that ended without success, by how they ended. `trouble` repeats the status, because no index may contain the
 -- status itself (see above): a success leaves `trouble` NULL.
 CREATE INDEX runs_trouble ON foliot.runs (project, trouble, id) WHERE trouble IS NOT NULL;
+CREATE INDEX runs_roots_trouble ON foliot.runs (trouble, id) WHERE parent_id IS NULL AND trouble IS NOT NULL;
 CREATE INDEX runs_job_trouble ON foliot.runs (project, job_id, trouble, id) WHERE trouble IS NOT NULL;
 CREATE INDEX runs_schedule_trouble ON foliot.runs (schedule_uid, trouble, id)
     WHERE schedule_uid IS NOT NULL AND trouble IS NOT NULL;

@@ -115,7 +115,7 @@ ORDER BY trees.run_id LIMIT 1;
 -- name: copies_that_name
 SELECT tree.run_id, tree.job_id, body.body
 FROM foliot.trees tree JOIN foliot.tree_bodies body ON body.run_id = tree.run_id
-WHERE tree.ended_at IS NULL AND tree.project = $1 AND strpos(body.body, $2) > 0;
+WHERE tree.ended_at IS NULL AND tree.kind = 'graph' AND tree.project = $1 AND strpos(body.body, $2) > 0;
 
 -- name: opening_that_names
 -- A leased run of a workflow is an execution that is about to be opened. A job may have the id of a deleted workflow.

@@ -67,19 +67,25 @@ SELECT asked.key, first.run_id FROM unnest((SELECT $1::text[])) AS asked (key), 
     SELECT run_id FROM foliot.holds WHERE holds.key = asked.key AND holds.is_admitted
     ORDER BY holds.rank, holds.run_id LIMIT $2) AS first;
 
+-- name: is_root
+-- A scalar sub-select is looked up for each place; a join might scan all runs.
+(SELECT runs.parent_id IS NULL FROM foliot.runs WHERE runs.id = place.run_id)
+
 -- name: depth
--- Counts open runs, each kind up to the limit.
+-- Counts open runs that are no children, each kind up to the limit.
 SELECT (SELECT count(*) FROM (
-            SELECT 1 FROM foliot.leases UNION ALL SELECT 1 FROM foliot.trees WHERE ended_at IS NULL LIMIT $1)
-            AS running) AS running,
-       (SELECT count(*) FROM (SELECT 1 FROM foliot.ready LIMIT $1) AS ready)
+            SELECT 1 FROM (SELECT run_id FROM foliot.leases
+                           UNION ALL SELECT run_id FROM foliot.trees WHERE ended_at IS NULL) AS place
+            WHERE {is_root} LIMIT $1) AS running) AS running,
+       (SELECT count(*) FROM (SELECT 1 FROM foliot.ready place WHERE {is_root} LIMIT $1) AS ready)
        + (SELECT count(*) FROM (
-              SELECT DISTINCT run_id FROM foliot.holds WHERE NOT is_admitted AND NOT EXISTS (
-                  SELECT 1 FROM foliot.later WHERE later.run_id = holds.run_id) AND NOT EXISTS (
-                  SELECT 1 FROM foliot.gated WHERE gated.run_id = holds.run_id)
+              SELECT DISTINCT run_id FROM foliot.holds place WHERE NOT is_admitted AND NOT EXISTS (
+                  SELECT 1 FROM foliot.later WHERE later.run_id = place.run_id) AND NOT EXISTS (
+                  SELECT 1 FROM foliot.gated WHERE gated.run_id = place.run_id) AND {is_root}
               LIMIT $1) AS waiting) AS queued,
-       (SELECT count(*) FROM (SELECT 1 FROM foliot.later UNION ALL SELECT 1 FROM foliot.gated LIMIT $1) AS later)
-       AS scheduled;
+       (SELECT count(*) FROM (
+            SELECT 1 FROM (SELECT run_id FROM foliot.later UNION ALL SELECT run_id FROM foliot.gated) AS place
+            WHERE {is_root} LIMIT $1) AS later) AS scheduled;
 
 -- name: upcoming_schedules
 SELECT {schedule_columns} FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT $1;
@@ -185,6 +191,19 @@ WHERE project = ANY ((SELECT ARRAY[$1])::text[]) AND job_id = $4 AND id < coales
   AND ($6::text IS NULL OR status = $6) AND $5::text IS NULL
 ORDER BY project DESC, job_id DESC, id DESC LIMIT $3;
 
+-- name: page_roots
+-- Any status, or success, of runs that are no children.
+SELECT id FROM foliot.runs
+WHERE project = ANY ((SELECT ARRAY[$1])::text[]) AND parent_id IS NULL AND id < coalesce($2::text, '~')
+  AND ($6::text IS NULL OR status = $6) AND $4::text IS NULL AND $5::text IS NULL
+ORDER BY project DESC, id DESC LIMIT $3;
+
+-- name: page_roots_trouble
+SELECT id FROM foliot.runs
+WHERE trouble = ANY ((SELECT ARRAY[$6])::text[]) AND parent_id IS NULL AND id < coalesce($2::text, '~')
+  AND project = $1 AND $4::text IS NULL AND $5::text IS NULL
+ORDER BY trouble DESC, id DESC LIMIT $3;
+
 -- name: known_uids
 -- A schedule that was deleted and created again has several uids.
 SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NULL
@@ -219,28 +238,32 @@ SELECT found.id FROM ({known_uids}) AS known, LATERAL (
 ORDER BY found.id DESC LIMIT $3;
 
 -- name: page_live
--- Open runs are found through the small tables of their places.
+-- Open runs are found through the small tables of their places. $7: only runs that are no children.
 SELECT live.id FROM (
     (SELECT run.id FROM foliot.leases place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 IN ('running', 'cancelling') AND (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
        AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+       AND (NOT $7::boolean OR run.parent_id IS NULL)
      ORDER BY place.run_id DESC LIMIT $3)
     UNION ALL
     (SELECT run.id FROM foliot.trees place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 IN ('running', 'cancelling') AND (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
        AND place.ended_at IS NULL AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+       AND (NOT $7::boolean OR run.parent_id IS NULL)
      ORDER BY place.run_id DESC LIMIT $3)
     UNION ALL
     (SELECT run.id FROM foliot.ready place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 = 'queued' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+       AND (NOT $7::boolean OR run.parent_id IS NULL)
      ORDER BY place.run_id DESC LIMIT $3)
     UNION ALL
     (SELECT DISTINCT run.id FROM foliot.holds place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 = 'queued' AND NOT place.is_admitted AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+       AND (NOT $7::boolean OR run.parent_id IS NULL)
        AND NOT EXISTS (SELECT 1 FROM foliot.later WHERE later.run_id = place.run_id)
        AND NOT EXISTS (SELECT 1 FROM foliot.gated WHERE gated.run_id = place.run_id)
      ORDER BY run.id DESC LIMIT $3)
@@ -248,11 +271,13 @@ SELECT live.id FROM (
     (SELECT run.id FROM foliot.gated place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 = 'scheduled' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+       AND (NOT $7::boolean OR run.parent_id IS NULL)
      ORDER BY place.run_id DESC LIMIT $3)
     UNION ALL
     (SELECT run.id FROM foliot.later place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 = 'scheduled' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+       AND (NOT $7::boolean OR run.parent_id IS NULL)
      ORDER BY place.run_id DESC LIMIT $3)) AS live
 ORDER BY live.id DESC LIMIT $3;
 
@@ -276,6 +301,33 @@ ORDER BY root_id DESC, id DESC LIMIT $3;
 -- name: launches
 SELECT executor_run_id, started_at FROM foliot.launches WHERE run_id = $1;
 
+-- name: page_children
+-- The children of one run are found by their index; places are looked up only for open runs.
+SELECT id FROM foliot.runs run
+WHERE parent_id = $7 AND project = $1 AND ($2::text IS NULL OR id < $2)
+  AND ($4::text IS NULL OR job_id = $4) AND ($5::text IS NULL OR schedule_id = $5)
+  AND ($6::text IS NULL OR $6 = CASE
+      WHEN run.status <> 'scheduled' THEN run.status
+      WHEN (SELECT true FROM foliot.leases WHERE leases.run_id = run.id AND cancel_at IS NULL) THEN 'running'
+      WHEN (SELECT true FROM foliot.leases WHERE leases.run_id = run.id) THEN 'cancelling'
+      WHEN (SELECT true FROM foliot.ready WHERE ready.run_id = run.id) THEN 'queued'
+      WHEN (SELECT true FROM foliot.later WHERE later.run_id = run.id) THEN 'scheduled'
+      WHEN (SELECT true FROM foliot.gated WHERE gated.run_id = run.id) THEN 'scheduled'
+      WHEN (SELECT true FROM foliot.holds WHERE holds.run_id = run.id AND NOT is_admitted LIMIT 1) THEN 'queued'
+      ELSE coalesce((SELECT CASE WHEN cancel_at IS NULL THEN 'running' ELSE 'cancelling' END
+                     FROM foliot.trees WHERE trees.run_id = run.id AND ended_at IS NULL), 'scheduled') END)
+ORDER BY parent_id DESC, id DESC LIMIT $3;
+
+-- name: page_children_trouble
+-- Only the children that ended without success are read and sorted. OFFSET 0: in one query with the ORDER BY, the planner
+-- might walk through all runs in the order of their ids.
+SELECT id FROM (
+    SELECT id FROM foliot.runs
+    WHERE parent_id = $7 AND trouble = $6 AND project = $1 AND id < coalesce($2::text, '~')
+      AND ($4::text IS NULL OR job_id = $4) AND ($5::text IS NULL OR schedule_id = $5)
+    OFFSET 0) AS found
+ORDER BY id DESC LIMIT $3;
+
 -- name: attempts
 SELECT run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error
 FROM foliot.attempts WHERE run_id = $1
@@ -284,6 +336,9 @@ SELECT id, attempt, token, worker_id, started_at, finished_at, status, reason, e
 FROM foliot.runs WHERE id = $1 AND finished_at IS NOT NULL AND token IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM foliot.attempts WHERE attempts.run_id = runs.id AND attempts.token = runs.token)
 ORDER BY number;
+
+-- name: tree_kinds
+SELECT run_id, kind FROM foliot.trees WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: get_executions
 SELECT tree.run_id, tree.job_id, tree.version, tree.state, tree.open, body.body,

@@ -87,7 +87,7 @@ ORDER BY e.run_id LIMIT 1
 
 -- name: copies_that_name
 SELECT e.run_id, e.job_id, b.body FROM trees e CROSS JOIN tree_bodies b ON b.run_id = e.run_id
-WHERE e.ended_at IS NULL AND e.project = ? AND instr(b.body, ?) > 0
+WHERE e.ended_at IS NULL AND e.kind = 'graph' AND e.project = ? AND instr(b.body, ?) > 0
 
 -- name: opening_that_names
 -- A leased run of a workflow is an execution that is about to be opened. A job may have the id of a deleted workflow.

@@ -69,18 +69,22 @@ SELECT j.value, k.value FROM json_each(?1) j, json_each((
         ORDER BY h.rank, h.run_id LIMIT ?2) AS first)) k
 
 -- name: depth
--- Counts only open runs, each kind up to the limit.
+-- Counts only open runs that are no children, each kind up to the limit.
 SELECT
     (SELECT count(*) FROM (
-        SELECT 1 FROM leases UNION ALL SELECT 1 FROM trees WHERE ended_at IS NULL LIMIT :limit)),
-    (SELECT count(*) FROM (SELECT 1 FROM ready LIMIT :limit))
+        SELECT 1 FROM (SELECT run_id FROM leases UNION ALL SELECT run_id FROM trees WHERE ended_at IS NULL) p
+        CROSS JOIN runs r ON r.id = p.run_id WHERE +r.parent_id IS NULL LIMIT :limit)),
+    (SELECT count(*) FROM (
+        SELECT 1 FROM ready p CROSS JOIN runs r ON r.id = p.run_id WHERE +r.parent_id IS NULL LIMIT :limit))
         + (SELECT count(*) FROM (
-            SELECT DISTINCT h.run_id FROM holds h
-            WHERE h.is_admitted = 0 AND NOT EXISTS (
-                SELECT 1 FROM runs r JOIN later l ON l.due_at = r.due_at AND l.run_id = r.id WHERE r.id = h.run_id)
+            SELECT DISTINCT h.run_id FROM holds h CROSS JOIN runs r ON r.id = h.run_id
+            WHERE h.is_admitted = 0 AND +r.parent_id IS NULL AND NOT EXISTS (
+                SELECT 1 FROM later l WHERE l.due_at = r.due_at AND l.run_id = r.id)
                 AND NOT EXISTS (SELECT 1 FROM gated g WHERE g.run_id = h.run_id)
             LIMIT :limit)),
-    (SELECT count(*) FROM (SELECT 1 FROM later UNION ALL SELECT 1 FROM gated LIMIT :limit))
+    (SELECT count(*) FROM (
+        SELECT 1 FROM (SELECT run_id FROM later UNION ALL SELECT run_id FROM gated) p
+        CROSS JOIN runs r ON r.id = p.run_id WHERE +r.parent_id IS NULL LIMIT :limit))
 
 -- name: upcoming_schedules
 SELECT {schedule_columns} FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT ?
@@ -146,6 +150,22 @@ FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
 -- an index that begins with it would select all of them.
 SELECT id FROM shown_runs WHERE +project = :project AND id < :before
 
+-- name: page_roots
+-- INDEXED BY: without statistics the planner may take the index of all ids, and walk through all children.
+SELECT id FROM runs INDEXED BY runs_roots WHERE project = :project AND id < :before AND parent_id IS NULL
+
+-- name: page_rare_roots
+SELECT id FROM runs INDEXED BY runs_roots_by_rare_status
+WHERE project = :project AND id < :before AND parent_id IS NULL
+
+-- name: page_rare_children
+-- Only the children that ended without success are read and sorted.
+SELECT id FROM runs INDEXED BY runs_by_rare_child
+WHERE project = :project AND id < :before AND parent_id = :parent_id
+
+-- name: of_roots
++parent_id IS NULL
+
 -- name: of_job
 project = :project AND job_id = :job_id
 
@@ -154,6 +174,9 @@ project = :project AND schedule_id = :schedule_id
 
 -- name: of_root
 root_id = :root_id
+
+-- name: of_parent
+parent_id = :parent_id
 
 -- name: success
 status = 'success'
@@ -192,6 +215,9 @@ UNION ALL
 SELECT id, attempt, token, worker_id, started_at, finished_at, status, reason, exit_code, error
 FROM runs WHERE id = ?1 AND token IS NOT NULL AND finished_at IS NOT NULL
 ORDER BY number
+
+-- name: tree_kinds
+SELECT t.run_id, t.kind FROM json_each(?) j CROSS JOIN trees t ON t.run_id = j.value
 
 -- name: get_executions
 SELECT

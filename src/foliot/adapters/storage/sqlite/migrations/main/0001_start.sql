@@ -192,6 +192,11 @@ CREATE INDEX runs_by_root ON runs (root_id, id) WHERE root_id IS NOT NULL;
 CREATE INDEX runs_by_child ON runs (parent_id, child_key) WHERE parent_id IS NOT NULL;
 CREATE INDEX runs_by_rare_child ON runs (parent_id, child_key)
     WHERE parent_id IS NOT NULL AND status <> 'scheduled' AND status <> 'success';
+CREATE INDEX runs_by_parent ON runs (parent_id, id) WHERE parent_id IS NOT NULL;
+-- Runs that are no children: a list of them does not walk through the children of a fanout.
+CREATE INDEX runs_roots ON runs (id) WHERE parent_id IS NULL;
+CREATE INDEX runs_roots_by_rare_status ON runs (status, id)
+    WHERE parent_id IS NULL AND status <> 'scheduled' AND status <> 'success';
 -- Only runs that call the application's launcher are looked for by the key of their tick.
 CREATE INDEX runs_launched ON runs (tick_key, id) WHERE job_id = 'foliot.launch';
 

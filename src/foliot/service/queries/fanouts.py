@@ -1,0 +1,79 @@
+"""Queries about fanouts and their items."""
+
+from collections.abc import AsyncIterator
+from glob import escape
+
+from foliot.domain.ids import RunId
+from foliot.domain.run.reference import RunById
+from foliot.domain.run.run import Run
+from foliot.domain.tree.run_kind import FanoutRole, role_of
+from foliot.errors import FoliotError, InvalidInput, NotFound
+from foliot.ports.clock import Clock
+from foliot.ports.fanouts import ItemFilter, ItemsPage
+from foliot.ports.queries import Matches
+from foliot.ports.storage import Storage
+from foliot.service.paging import check_limit
+from foliot.service.queries.fanout_view import FanoutItemsView, FanoutView, ItemView, view_fanout, view_items
+
+
+class FanoutQueries:
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._queries = storage.queries
+        self._clock = clock
+
+    async def progress(self, run_id: RunId) -> FanoutView | None:
+        """Return how far a fanout has come. None: it was not opened, or is no fanout."""
+        found = await self._queries.run(RunById(run_id))
+        if isinstance(found, Matches):
+            raise NotFound("run", run_id)
+        return None if found.fanout is None else view_fanout(found.fanout, found.run, self._clock.now())
+
+    async def items(
+        self, run: Run, *, after: int | None = None, failed: bool = False, pattern: str | None = None, limit: int = 100
+    ) -> FanoutItemsView:
+        """Return items of a fanout in their order, 1 to 10,000 of them, beginning after an index.
+
+        `failed`: those that failed, timed out or were cancelled. `pattern`: those whose text matches it, with the
+        wildcards * ? and [...].
+        """
+        check_limit(limit)
+        only = ItemFilter(after=-1 if after is None else after, failed=failed, pattern=pattern, limit=limit)
+        return view_items(await self._page(run, only))
+
+    async def item(self, run: Run, item: str) -> ItemView:
+        """Return an item of a fanout, given by its index or its exact text. A number is an index, if there is one."""
+        page = await self._page(run, ItemFilter(limit=1))
+        index = int(item) if item.isdecimal() else None
+        if index is not None and index < page.record.body.items:
+            page = await self._page(run, ItemFilter(after=index - 1, limit=1))
+            return view_items(page).items[0]
+        async for found in self._matching(run, escape(item)):
+            return found
+        raise InvalidInput(
+            f"fanout {run.id} has no item {item[:64]!a}",
+            hint=f"Give an index from 0, or the exact text. List them with: foliot show {run.id} --items '*'",
+        )
+
+    async def _matching(self, run: Run, pattern: str) -> AsyncIterator[ItemView]:
+        only: ItemFilter | None = ItemFilter(pattern=pattern, limit=1)
+        while only is not None:
+            page = await self._page(run, only)
+            for found in view_items(page).items:
+                yield found
+            only = None if page.next is None else only._replace(after=page.next)
+
+    async def _page(self, run: Run, only: ItemFilter) -> ItemsPage:
+        page = await self._queries.fanout_items(run.id, only)
+        if page is None:
+            raise self.no_items(run)
+        return page
+
+    @staticmethod
+    def no_items(run: Run) -> FoliotError:
+        """Return the error for a run without items."""
+        if role_of(run) is not FanoutRole.PARENT:
+            return InvalidInput(
+                f'run {run.id} of job "{run.job_id}" is not a fanout',
+                hint="List fanouts with: foliot runs --kind fanout",
+            )
+        return FoliotError(f"fanout {run.id} has no items: {run.status}", hint=f"See: foliot show {run.id}")
