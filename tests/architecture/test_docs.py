@@ -18,6 +18,7 @@ LINK = re.compile(r"\]\((?!https?:|mailto:)(?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\
 @pytest.mark.parametrize("page", PAGES)
 def test_every_example_of_the_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PWD", str(tmp_path))  # as a shell does
     monkeypatch.syspath_prepend(tmp_path)
 
     run_examples(find_examples(page, (ROOT / page).read_text()), tmp_path)
