@@ -62,7 +62,7 @@ async def test_a_full_batch_is_followed_by_the_next_immediately(rig: Rig, monkey
 
 
 @pytest.mark.proves("R1-45", "R1-04")
-async def test_one_round_releases_and_announces_delayed_runs_retries_and_ticks(brokered: Rig, queue: MemoryQueue) -> None:
+async def test_one_round_announces_delayed_runs_retries_and_ticks(brokered: Rig, queue: MemoryQueue) -> None:
     rig = brokered
     await rig.job(retry=Retry(retries=1, base=Millis(MINUTE)))
     rig.stage.answer = Failure("not yet", Reason.EXIT_CODE)

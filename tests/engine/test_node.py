@@ -17,8 +17,8 @@ from foliot.engine.settings import DRAIN, Role, Settings
 from foliot.errors import StorageGone, StorageUnavailable
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
-from foliot.testing.builders import START, every, retention
-from foliot.testing.clock import VirtualClock
+from foliot.testing.builders import every, retention
+from foliot.testing.clock import START, VirtualClock
 from foliot.testing.simulation.faults import Faults, Hiccup
 from tests.engine.ease import ease
 from tests.engine.rig import LEASE, Rig, Stage

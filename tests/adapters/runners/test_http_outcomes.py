@@ -206,7 +206,7 @@ async def test_the_log_shows_that_the_certificate_is_not_verified(server: Server
     ids=str,
 )
 async def test_certificates_are_verified_by_default(
-    options: dict[str, bool], expected: Reason | None, tmp_path: Path
+    options: dict[str, Any], expected: Reason | None, tmp_path: Path
 ) -> None:
     certificate = make_certificate(tmp_path, "IP:127.0.0.1")
     async with Server({"/": reply()}, tls=server_context(certificate)) as secure:
