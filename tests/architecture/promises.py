@@ -1,6 +1,8 @@
 """Reports which promises of docs/requirements.toml are proved by tests, on the terminal and as docs/requirements.md.
 
 tests with @pytest.mark.proves --full test run--> .pytest_cache --this module--> docs/requirements.md
+
+The page also has the faults that were planted to test these tests, see `planted_faults`.
 """
 
 import argparse
@@ -13,6 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from tests.architecture.planted_faults import MarkedTest, PlantedFault, find_mistakes, load_faults, render_faults
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CACHE_KEY: Final = "foliot/proofs"
@@ -47,11 +51,15 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     options = parse(arguments)
     page = root / "docs" / "requirements.md"
     try:
-        promises, proofs = load_promises(root), load_proofs(root)
-    except Unreadable as error:
+        promises, proofs, faults = load_promises(root), load_proofs(root), load_faults(root)
+    except (Unreadable, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
-    rendered = render(promises, proofs)
+    passed = [MarkedTest(proof.test.removeprefix("tests/"), proof.ids) for proof in proofs if proof.holds]
+    if mistakes := list(find_mistakes(faults, known_ids(promises), passed, root)):
+        print("docs/planted-faults.toml is out of date:", *mistakes, sep="\n", file=sys.stderr)
+        return 1
+    rendered = render(promises, proofs, faults)
     if options.write:
         page.write_text(rendered)
     elif options.check and (not page.exists() or page.read_text() != rendered):
@@ -85,11 +93,11 @@ def known_ids(promises: Promises) -> set[str]:
     return {name for group in promises.values() for name in group}
 
 
-def render(promises: Promises, proofs: Iterable[Proof]) -> str:
+def render(promises: Promises, proofs: Iterable[Proof], faults: Iterable[PlantedFault] = ()) -> str:
     """Return the page. It contains nothing that differs between equal runs, so that it can be compared."""
     proved = files_by_id(proofs)
     groups = (line for title in promises for line in render_group(title, promises, proved))
-    return "\n".join([INTRODUCTION, *groups])
+    return "\n".join([INTRODUCTION, *groups, *render_faults(faults)])
 
 
 INTRODUCTION: Final = """\

@@ -44,6 +44,14 @@ def test_what_can_never_be_resolved_is_an_error_with_its_line(loaded: Loader, so
     assert (problem.place.line, problem.key) == (5, "jobs[1].inputs_from")
 
 
+@pytest.mark.proves("R0-27")
+def test_a_fanout_without_a_source_of_items_is_refused_with_its_line(loaded: Loader) -> None:
+    [problem] = loaded('[[jobs]]\nid = "scan"\nkind = "fanout"\ncommand = "true"\n').errors
+
+    assert problem.message == "a job of kind fanout needs inputs_from or items"
+    assert (problem.hint != "", problem.place.line) == (True, 1)
+
+
 def test_the_scheme_of_an_installed_package_is_accepted(
     good: Good, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,11 +3,12 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from foliot.config import Configuration
 from foliot.domain.gate.spec import Action, Gate, WindowKind
-from foliot.domain.ids import JobId
+from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import DAY, HOUR, MINUTE
 from foliot.domain.job.job import JobSpec
 from tests.cases import for_each
@@ -33,6 +34,16 @@ def test_a_gate_needs_only_depends_on_and_a_command(good: Good) -> None:
     assert (job.gate.window_kind, job.gate.window, job.gate.timezone) == (WindowKind.SLIDING, DAY, "UTC")
     assert (job.gate.on_missing, job.gate.on_dep_fail) == (Action.SKIP, Action.SKIP)
     assert (job.gate.wait, job.gate.cooldown, job.gate.partial_counts_as) == (0, 0, "success")
+
+
+@pytest.mark.proves("R0-12")
+def test_a_gate_has_a_schedule_and_a_time_zone_like_any_other_job(good: Good) -> None:
+    keys = 'schedule = "30 14 * * *"\ntimezone = "Europe/Berlin"\ncommand = "x"\n'
+    declared = good(GATE + 'depends_on = ["a"]\n' + keys + '[[jobs]]\nid = "plain"\n' + keys).declared
+
+    gate, plain = (declared.schedules[ScheduleId(f"{name}:default")] for name in ("gate", "plain"))
+    assert (gate.job_id, gate.expr, gate.timezone) == ("gate", "30 14 * * *", "Europe/Berlin")
+    assert msgspec.structs.replace(gate, job_id=plain.job_id) == plain
 
 
 @pytest.mark.proves("R0-14", "R0-15", "R0-16", "R0-74")

@@ -186,7 +186,6 @@ def test_the_examples_of_the_rfc_load_unchanged(loaded: Loader) -> None:
     assert list(result.configuration.declared.schedules) == ["daily-digest:default", "scan-targets:default"]
 
 
-@pytest.mark.proves("R0-27", "R0-28", "R0-29", "R0-31")
 def test_the_fanout_of_the_rfc_loads_unchanged(loaded: Loader) -> None:
     result = loaded(RFC + SCANS)
 

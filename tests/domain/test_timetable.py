@@ -54,7 +54,7 @@ def test_a_revision_applies_up_to_and_including_the_opening_of_the_next() -> Non
     assert [timetable.revision_at(moment).number for moment in minutes(1, 3, 4)] == [1, 1, 2]
 
 
-@pytest.mark.proves("R4-15", "R4-16", "R4-63")
+@pytest.mark.proves("R4-15", "R4-16", "R4-63", "T3")
 def test_start_at_and_end_at_are_included() -> None:
     spec = every(60, anchor=START, start_at=minutes(2)[0], end_at=minutes(4)[0])
     timetable = Timetable(NIGHTLY, (Revision(1, START, spec),))

@@ -62,20 +62,24 @@ async def test_a_full_batch_is_followed_by_the_next_immediately(rig: Rig, monkey
 
 
 @pytest.mark.proves("R1-45", "R1-04")
-async def test_one_round_releases_delayed_runs_retries_and_ticks(rig: Rig) -> None:
+async def test_one_round_announces_delayed_runs_retries_and_ticks(brokered: Rig, queue: MemoryQueue) -> None:
+    rig = brokered
     await rig.job(retry=Retry(retries=1, base=Millis(MINUTE)))
     rig.stage.answer = Failure("not yet", Reason.EXIT_CODE)
     retried = await rig.enqueue()
+    await rig.dispatcher.round()
     await rig.work()
     delayed = await rig.enqueue(delay=MINUTE)
     await rig.schedule(every(60))
 
     rig.clock.advance(MINUTE)
+    await rig.heartbeat.round()
     await rig.scheduler.round()
     await rig.dispatcher.round()
 
-    assert [run.status for run in await rig.runs()] == [Status.QUEUED] * 3
-    assert {retried, delayed} < {run.id for run in await rig.runs()}
+    runs = await rig.runs()
+    assert [run.status for run in runs] == [Status.QUEUED] * 3
+    assert {retried, delayed} < {run.id for run in runs} == set(await heard(queue))
 
 
 async def test_admission_is_repeated_regularly(rig: Rig) -> None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
+from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
 from foliot.domain.run.outcome import Failure, Success
 from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import Catchup
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.node import Node, build_worker
 from foliot.engine.scheduler.role import SchedulerRole
@@ -17,7 +18,7 @@ from foliot.errors import StorageGone, StorageUnavailable
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
 from foliot.testing.builders import every, retention
-from foliot.testing.clock import VirtualClock
+from foliot.testing.clock import START, VirtualClock
 from foliot.testing.simulation.faults import Faults, Hiccup
 from tests.engine.ease import ease
 from tests.engine.rig import LEASE, Rig, Stage
@@ -45,6 +46,23 @@ async def test_a_node_does_everything_by_itself(node: Node, rig: Rig) -> None:
     await node.stop()
 
     assert [run.status for run in await rig.runs()] == [Status.SUCCESS] * 3
+
+
+@pytest.mark.proves("R1-04")
+async def test_a_schedule_that_was_due_while_no_node_ran_fires_after_the_start(node: Node, rig: Rig) -> None:
+    await rig.schedule(every(3_600, catchup=Catchup.ONCE))
+    await pass_time(rig.clock, SECOND)
+    await node.stop()
+    rig.clock.advance(90 * MINUTE)
+
+    again = Node(rig.parts, Settings(label="again", lease=LEASE))
+    await again.start()
+    await pass_time(rig.clock, 2 * SECOND)
+    await again.stop()
+
+    [run] = await rig.runs()
+    assert run.tick is not None
+    assert (run.tick.scheduled_for - START, run.status) == (HOUR, Status.SUCCESS)
 
 
 @pytest.mark.proves("R1-08")

@@ -200,11 +200,17 @@ async def test_the_log_shows_that_the_certificate_is_not_verified(server: Server
 
 
 @pytest.mark.proves("Z36")
-@pytest.mark.parametrize(("verify", "expected"), [(True, Reason.CONNECTION), (False, None)])
-async def test_certificates_are_verified_by_default(verify: bool, expected: Reason | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [({}, Reason.CONNECTION), ({"verify": True}, Reason.CONNECTION), ({"verify": False}, None)],
+    ids=str,
+)
+async def test_certificates_are_verified_by_default(
+    options: dict[str, Any], expected: Reason | None, tmp_path: Path
+) -> None:
     certificate = make_certificate(tmp_path, "IP:127.0.0.1")
     async with Server({"/": reply()}, tls=server_context(certificate)) as secure:
-        outcome = await run(secure.url(), verify=verify)
+        outcome = await run(secure.url(), **options)
 
     assert getattr(outcome, "reason", None) is expected
 

@@ -211,6 +211,7 @@ def test_each_of_several_failures_needs_a_recovery(row: str) -> None:
     assert set(unrecovered(graph_of(steps), states)) == failed - recovered.keys()
 
 
+@pytest.mark.proves("D2")
 @given(workflows(), st.data())
 def test_resolving_a_step_twice_changes_nothing(
     workflow: tuple[list[Step], dict[str, Result]], data: st.DataObject

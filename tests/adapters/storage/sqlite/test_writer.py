@@ -4,11 +4,12 @@ import asyncio
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import apsw
 import pytest
 
-from foliot.adapters.storage.sqlite.database import schema
+from foliot.adapters.storage.sqlite.database import connection, schema
 from foliot.adapters.storage.sqlite.database.bell import LocalBell
 from foliot.adapters.storage.sqlite.database.connection import Connection
 from foliot.adapters.storage.sqlite.database.group_commit import Bulk, GroupCommit, Operation, Transaction, Work
@@ -213,22 +214,23 @@ async def test_after_a_rollback_no_operation_is_reported_as_saved(scene: CommitS
 
 
 @pytest.mark.proves("M4")
-async def test_a_commit_waits_for_the_lock_of_another_process(scene: CommitScene) -> None:
+async def test_a_commit_waits_for_the_lock_of_another_process(
+    scene: CommitScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = apsw.Connection(str(scene.path))
     other.execute("BEGIN IMMEDIATE")
-    asked: list[int] = []
+    naps: list[float] = []
 
-    def release(times: int) -> bool:
-        asked.append(times)
-        if len(asked) == 5:
+    def nap(seconds: float) -> None:
+        naps.append(seconds)
+        if len(naps) == 5:
             other.execute("COMMIT")
-        return True
 
-    scene.handle.set_busy_handler(release)
+    monkeypatch.setattr(connection, "time", SimpleNamespace(sleep=nap))
 
     [outcome] = scene.group_commit.commit([Operation("add", Add(1))])
 
-    assert (outcome.result, len(asked)) == (1, 5)
+    assert (outcome.result, len(naps)) == (1, 5)
     other.close()
 
 

@@ -54,7 +54,6 @@ class JobContract(Contract):
         assert after.revision == before.revision + 1
         assert (after.created_at, after.updated_at) == (before.created_at, scene.now)
 
-    @pytest.mark.proves("R1-11")
     async def test_a_paused_job_stays_paused_when_it_is_changed_or_renamed(self, scene: Scene) -> None:
         await scene.job()
         definitions = scene.storage.definitions
@@ -86,6 +85,7 @@ class JobContract(Contract):
 
         assert await scene.storage.definitions.get_jobs([REPORT]) == {}
 
+    @pytest.mark.proves("R1-11")
     async def test_running_a_job_does_not_change_it(self, scene: Scene) -> None:
         before = await scene.job()
         scene.clock.advance(MINUTE)
