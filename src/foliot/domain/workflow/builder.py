@@ -36,7 +36,7 @@ _OVERLAP: Final = word_of(StepOverlap)
 
 
 class Workflow:
-    """A workflow that is being built: steps, and what they wait for."""
+    """A workflow declared in Python: its steps, and what each step waits for."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class Workflow:
 
 
 class StepBuilder:
-    """One step of a workflow, to say what it waits for. `step` adds the next one."""
+    """One step of a workflow, as `Workflow.step` returns it. Its methods say what the step waits for."""
 
     def __init__(self, workflow: Workflow, place: int) -> None:
         self.workflow = workflow
@@ -168,6 +168,7 @@ class StepBuilder:
 
     @property
     def name(self) -> str:
+        """The name of the step."""
         return self.workflow._name(self._place)
 
     def after(
@@ -179,8 +180,8 @@ class StepBuilder:
         path: str | None = None,
         **equals: Any,
     ) -> "StepBuilder":
-        """Run after `parent`, a step or its name, if its result is one of the conditions: success (if none is named),
-        failure, skipped or complete.
+        """Run the step after `parent`, a step or its name, if the result of `parent` is one of the conditions: success
+        (the default), failure, skipped or complete.
 
         With `exit_code`, `contains`, or `path` and `equals`, its output must match as well.
         """
@@ -201,7 +202,7 @@ class StepBuilder:
         return parent.name
 
     def final(self) -> "StepBuilder":
-        """Run last, once, whatever the results of the other steps."""
+        """Run the step last, once, whatever the results of the other steps."""
         self.workflow._change(self._place, is_final=True)
         return self
 
@@ -219,7 +220,7 @@ class StepBuilder:
         recovers: bool = False,
         **options: Unpack[StepOptions],
     ) -> "StepBuilder":
-        """Add the next step to the same workflow."""
+        """Add another step to the same workflow. The arguments are those of `Workflow.step`."""
         return self.workflow.step(
             name,
             function,
