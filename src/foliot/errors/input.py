@@ -105,6 +105,6 @@ class CycleDetected(InvalidInput):
 
     def __init__(self, cycle: Sequence[str]) -> None:
         super().__init__(
-            f"the dependency would create a cycle: {' -> '.join(cycle)}", hint="Remove one of these edges first."
+            f"the dependency would create a cycle: {' -> '.join(cycle)}", hint="Remove one of these dependencies first."
         )
         self.cycle = tuple(cycle)

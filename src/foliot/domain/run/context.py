@@ -76,7 +76,10 @@ _of_process: Context | None = None
 
 def current_run() -> Context:
     """Return the run that the calling code executes. Raise LookupError outside of a run."""
-    return _current.get() if _of_process is None else _of_process
+    found = _current.get(None) if _of_process is None else _of_process
+    if found is None:
+        raise LookupError("current_run() was called outside of a run")
+    return found
 
 
 def dedicate(context: Context) -> None:

@@ -126,9 +126,10 @@ class Workflow:
 
     def _definition(self, name: str, function: Callable[..., Any] | None, work: Keywords) -> JobSpec:
         named = [key for key in STEP_KINDS if key in work]
-        if len(named) + (function is not None) != 1:
+        count = len(named) + (function is not None)
+        if count != 1:
             raise InvalidJob(
-                f'step "{name}" does {len(named) + (function is not None)} things',
+                f'step "{name}" has {"no work" if count == 0 else f"{count} kinds of work"}',
                 hint=f"Give a function, or one of job, approve, {', '.join(STEP_KINDS)}.",
                 field="step",
             )
@@ -276,7 +277,7 @@ def _params(given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _surplus(name: str, work: Iterable[str]) -> InvalidJob:
     return InvalidJob(
-        f'step "{name}" does two things: {", ".join(work)} is one too many',
+        f'step "{name}" has more than one kind of work: remove {", ".join(work)}',
         hint="A step that names a job or asks a person has no work of its own.",
         field="step",
     )

@@ -143,7 +143,10 @@ class RunService:
         if run.unreadable is not None:
             raise _not_repeatable(run, run.unreadable)
         if not run.status.is_terminal:
-            raise InvalidRun(f"run {run_id} is {run.status}, not over", hint=f"Cancel it with: foliot cancel {run_id}")
+            raise InvalidRun(
+                f"run {run_id} has not ended: it is {run.status}",
+                hint=f"Wait for it, or cancel it with: foliot cancel {run_id}",
+            )
         return run
 
     async def _job_of(self, run: Run) -> Job:
@@ -182,7 +185,7 @@ class RunService:
         if marked.answer is MarkAnswer.NOT_FOUND:
             raise NotFound("run", run_id)
         if marked.answer is MarkAnswer.RUNNING:
-            raise InvalidRun(f"run {run_id} is under way", hint=f"Cancel it first with: foliot cancel {run_id}")
+            raise InvalidRun(f"run {run_id} is running", hint=f"Cancel it first with: foliot cancel {run_id}")
         return marked
 
     async def cancel(self, run_id: str) -> CancelAnswer:

@@ -261,7 +261,7 @@ class WorkflowService:
         _refuse_unknown_steps(execution, [step])
         run_id = (await self._approvals(execution)).get(step)
         if run_id is None or not await self._storage.orders.answer({run_id: ended}):
-            raise InvalidRun(f'step "{step}" does not wait for an answer', hint=f"See: foliot show {execution_id}")
+            raise InvalidRun(f'step "{step}" does not wait for approval', hint=f"See: foliot show {execution_id}")
 
     async def _approvals(self, execution: ExecutionView) -> dict[str, RunId]:
         """Return the runs of approval steps. Other waiting runs cannot be answered, since their work must be done."""
@@ -360,7 +360,10 @@ def _owners(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec])
 
 def _refuse_open(execution: ExecutionView) -> None:
     if not Status(execution.status).is_terminal:
-        raise InvalidRun(f"execution {execution.id} is not over", hint=f"Wait for it, or: foliot cancel {execution.id}")
+        raise InvalidRun(
+            f"execution {execution.id} has not ended",
+            hint=f"Wait for it, or cancel it with: foliot cancel {execution.id}",
+        )
 
 
 def _refuse_unknown_steps(execution: ExecutionView, steps: Sequence[str]) -> None:
