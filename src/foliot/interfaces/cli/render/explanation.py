@@ -29,6 +29,7 @@ REASONS: Final[Mapping[str, str]] = {
     Reason.LEASE_LOST: "its worker was lost",
     Reason.RESTART: "its worker was stopped, and delivery is at_most_once",
     Reason.LAUNCH_FAILED: "it could not be started",
+    Reason.EXECUTOR_FAILED: "the executor of the application reported a failure",
     Reason.LIMIT_MEMORY: "it exceeded its memory limit",
     Reason.LIMIT_CPU: "it exceeded its limit of processor time",
     Reason.LIMIT_FILE_SIZE: "it wrote a file larger than its limit",
