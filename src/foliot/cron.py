@@ -1,4 +1,4 @@
-"""Cron expressions as a library: compile one, and compute its moments.
+"""Cron expressions as a library: compile an expression, and compute its times.
 
 >>> from datetime import UTC, datetime
 >>> from foliot import cron

@@ -165,7 +165,7 @@ def written(page: str, tables: Mapping[str, str]) -> str:
     for heading, rows in tables.items():
         before = text_under(heading, page)
         after = re.sub(r"(?m)(?:^\|.*\n)+", rows.replace("\\", r"\\"), before, count=1)
-        page = page.replace(before, after)
+        page = page.replace(f"# {heading}\n{before[1:]}", f"# {heading}\n{after[1:]}")
     return page
 
 

@@ -87,7 +87,7 @@ def test_a_job_may_have_several_schedules(good: Good) -> None:
         ('schedule = "@daily"\nevery = 5', 4, 'schedule "a:default": a schedule has one rule, not 2'),
         ("[[jobs.schedules]]\nname = 'x'", 4, 'schedule "a:x": a schedule has one rule, not 0'),
         ("[[jobs.schedules]]\nname = 'x:y'\nevery = 9", 5, 'schedule "a:x:y": the name of a schedule cannot'),
-        ("[[jobs.schedules]]\nname = 'x/y'\nevery = 9", 4, "schedule \"a:x/y\": schedule_id 'a:x/y' is not a usable"),
+        ("[[jobs.schedules]]\nname = 'x/y'\nevery = 9", 4, "schedule \"a:x/y\": schedule_id 'a:x/y' is not a valid"),
         ("schedules = 5", 4, "schedules must be a list of tables"),
         ("schedules = [5]", 4, "it must be a table"),
         ("every = 0.5", 4, "must be a whole number of seconds, at least 1, not 0.5"),
@@ -97,7 +97,7 @@ def test_a_job_may_have_several_schedules(good: Good) -> None:
         ("schedule = '@daily'\ntimezone = 'Europe/Berln'", 5, "timezone 'Europe/Berln' does not exist"),
         ("schedule = '@daily'\njitter_ms = -1", 5, "must be 0 to 86400 seconds, not -0.001"),
         ("every = 10\njitter_ms = 9000", 5, 'schedule "a:default": jitter_ms of 9 s is more than half of the 10 s'),
-        ("schedule = '@daily'\noverlap = 'skp'", 5, "'skp' does not exist"),
+        ("schedule = '@daily'\noverlap = 'skp'", 5, "'skp' is not an allowed value"),
         ("schedule = 5", 4, "must be text, not a whole number"),
         (
             "schedule = '@daily'\nstart_at = 2027-01-01T00:00:00Z\nend_at = 2026-06-01T00:00:00Z",

@@ -47,7 +47,7 @@ def test_a_job_and_a_workflow_cannot_have_the_same_former_id(loaded: Loader) -> 
             6,
             'final step "z" cannot have recovers',
         ),
-        (step("a b"), 3, "step \"a b\": step 'a b' is not a usable name"),
+        (step("a b"), 3, "step \"a b\": step 'a b' is not a valid name"),
         ('[[workflows.steps]]\ncommand = "x"', 3, "the step has no name"),
         (step("a", ""), 3, "a job of kind shell needs command or argv"),
         (step("a", 'kind = "workflow"\ncommand = "x"'), 3, "a job of kind workflow needs depends_on"),
@@ -63,7 +63,7 @@ def test_a_job_and_a_workflow_cannot_have_the_same_former_id(loaded: Loader) -> 
         (step("a", 'command = "x"\nwindow_sec = 5'), 6, "window_sec means nothing without depends_on"),
         (step("a", 'command = "x"\ntimezone = "UTC"'), 6, "timezone means nothing without depends_on"),
         (step("a", 'approve = true\ndepends_on = "etl"'), 6, "depends_on means nothing to a step that asks a person"),
-        (step("a", 'command = "x"\noverlap = "cancel_running"'), 6, "'cancel_running' does not exist"),
+        (step("a", 'command = "x"\noverlap = "cancel_running"'), 6, "'cancel_running' is not an allowed value"),
         (step("a", 'command = "x"\ntrigger_rule = "always"'), 6, "trigger_rule means nothing without after"),
         (step("a") + step("b", 'command = "x"\nafter = "a"\ntrigger_rule = "one_success"'), 10, "one_success counts"),
         (step("a") + step("b", 'command = "x"\nafter = { when = "failure" }'), 9, "the edge has no step"),
@@ -76,7 +76,7 @@ def test_a_job_and_a_workflow_cannot_have_the_same_former_id(loaded: Loader) -> 
         (step("a", 'workflow = "nowhere"'), 3, 'step "a": workflow "nowhere" does not exist'),
         (step("a", 'command = "y"\nparams = {}'), 6, "params means nothing without workflow"),
         (step("a", "approve = 5"), 5, "approve must be true or a table"),
-        (step("a", 'approve = { default = "skip" }'), 5, "'skip' does not exist"),
+        (step("a", 'approve = { default = "skip" }'), 5, "'skip' is not an allowed value"),
         (step("a", 'approve = true\ncommand = "x"'), 6, "command means nothing to a step that asks a person"),
         (
             step("a", 'command = "{{ execution.id }}"'),
@@ -162,7 +162,7 @@ def test_all_problems_of_a_workflow_are_reported_together(loaded: Loader) -> Non
             '"etl.a" is the name of a workflow already',
         ),
         ("[[workflows]]\n" + step("a"), 1, "the workflow has no id"),
-        ('[[workflows]]\nid = "a/b"\n' + step("a"), 2, "id 'a/b' is not a usable name"),
+        ('[[workflows]]\nid = "a/b"\n' + step("a"), 2, "id 'a/b' is not a valid name"),
     ],
 )
 def test_jobs_workflows_and_steps_share_one_namespace(loaded: Loader, text: str, line: int, message: str) -> None:
@@ -180,8 +180,8 @@ def test_workflows_must_be_a_list_of_tables(loaded: Loader) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "part"),
     [
-        ('queue = "mail"\n' + step("a"), 3, 'does not work on queue "mail"'),
-        (step("a", 'command = "x"\nqueue = "mail"'), 6, 'does not work on queue "mail"'),
+        ('queue = "mail"\n' + step("a"), 3, 'does not serve queue "mail"'),
+        (step("a", 'command = "x"\nqueue = "mail"'), 6, 'does not serve queue "mail"'),
         (step("a", 'command = "x"\nlabels = ["gpu"]'), 6, "arrives with a later version"),
     ],
 )

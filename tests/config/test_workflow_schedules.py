@@ -105,7 +105,11 @@ def test_an_invalid_trigger_is_refused_with_its_line(loaded: Loader, keys: str, 
         ("schedules = 5", 3, "schedules must be a list of tables"),
         ("every = 60\n[[workflows.schedules]]\nevery = 90", 4, 'there are two schedules named "default"'),
         ("[[workflows.schedules]]\nevery = 90\npayload = { x = 1 }", 3, "schedule \"etl:default\": parameter 'x' does"),
-        ("[[workflows.schedules]]\nevery = 90\npayload = 5", 3, 'schedule "etl:default": parameters must be an object'),
+        (
+            "[[workflows.schedules]]\nevery = 90\npayload = 5",
+            3,
+            'schedule "etl:default": parameters must be a JSON object',
+        ),
     ],
 )
 def test_an_invalid_workflow_schedule_is_refused_with_its_line(

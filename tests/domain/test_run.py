@@ -145,7 +145,7 @@ def test_a_run_that_kills_every_worker_fails_when_its_lost_budget_is_used_up(max
 def test_with_at_most_once_a_lost_attempt_ends_the_run() -> None:
     verdict = verdict_of(FIRST, Lost(), Options(delivery=Delivery.AT_MOST_ONCE, max_lost=3))
 
-    assert verdict == Ended(Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True)
+    assert verdict == Ended(Status.FAILED, Reason.LEASE_LOST, "the worker was lost", was_lost=True)
 
 
 @pytest.mark.proves("S3")
@@ -171,8 +171,8 @@ def test_retries_and_lost_attempts_have_separate_budgets(
             Ended(Status.CANCELLED, Reason.CANCELLED, "no", 3),
         ),
         (
-            Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True),
-            Ended(Status.CANCELLED, Reason.CANCELLED, "the worker vanished", was_lost=True),
+            Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, "the worker was lost", was_lost=True),
+            Ended(Status.CANCELLED, Reason.CANCELLED, "the worker was lost", was_lost=True),
         ),
         (GivenBack(), Ended(Status.CANCELLED, Reason.CANCELLED)),
     ],

@@ -245,7 +245,7 @@ async def test_leases_of_a_vanished_worker_are_freed_with_unreadable_rows(
 
     assert await rig.status(sound) is Status.QUEUED
     # Whether it may be tried again is not known: it may be one that must not.
-    assert await trouble(rig, bad) == (Status.FAILED, Reason.LEASE_LOST, "the worker vanished")
+    assert await trouble(rig, bad) == (Status.FAILED, Reason.LEASE_LOST, "the worker was lost")
 
 
 # -- executions and gates

@@ -362,7 +362,7 @@ async def test_only_approval_steps_can_be_answered(app: Foliot, engine: InlineEn
     await engine.run_until_idle()
 
     for answer in (app.workflows.approve, app.workflows.reject):
-        with pytest.raises(InvalidRun, match="does not wait for an answer"):
+        with pytest.raises(InvalidRun, match="does not wait for approval"):
             await answer(execution_id, "work")
 
     assert (await app.runs.get(execution_id)).status == "running"

@@ -44,7 +44,7 @@ def test_a_backup_does_not_overwrite_a_file(call: Call, shop: Path) -> None:
     code, out, err = call("backup", "saved.db")
 
     assert (code, out) == (2, "")
-    assert err == "error: saved.db exists\n  Name another file: a backup overwrites nothing.\n"
+    assert err == "error: saved.db exists\n  Name another file: existing files are not overwritten.\n"
 
 
 def test_a_backup_into_a_directory_is_named_after_the_database_and_the_time(call: Call, shop: Path) -> None:

@@ -31,7 +31,7 @@ def test_cancel_reports_a_run_that_is_over_and_cancels_the_others(call: Call, sh
 
     assert code == 1
     assert out == f'{{"run_id": "{waiting}", "answer": "cancelled"}}\n'
-    assert json.loads(err)["message"] == f"run {ended} is over: success"
+    assert json.loads(err)["message"] == f"run {ended} has already ended: success"
 
 
 @pytest.mark.parametrize("command", ["cancel", "retry", "mark"])
@@ -79,7 +79,7 @@ def test_retrying_a_run_that_is_not_over_is_refused(call: Call, shop: Path) -> N
     code, _, err = call("retry", run_of(call, "queued"))
 
     assert code == 1
-    assert "is queued, not over" in err
+    assert "has not ended: it is queued" in err
 
 
 def test_marking_a_queued_run_ends_it_as_success(call: Call, shop: Path) -> None:

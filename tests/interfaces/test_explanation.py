@@ -18,7 +18,8 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
     [
         (why.Due(due_at=NOON), "due at "),
         (why.RetryDue(attempt=1, due_at=NOON), "attempt 1 did not succeed; next attempt at "),
-        (why.NoWorker(queue="mail"), 'no worker of queue "mail" is alive'),
+        (why.NoWorker(queue="mail"), 'no worker of queue "mail" is alive; start one with: foliot worker --queue mail'),
+        (why.NoWorker(queue="@trees"), "no coordinator is alive; start one with: foliot serve"),
         (why.NoFreeSlot(slots=2), "all 2 slots of its workers are in use"),
         (why.WaitsForTurn(), "waiting for its turn"),
         (why.Running(attempt=1, worker="north", started_at=NOON), "attempt 1 has been running on north since "),

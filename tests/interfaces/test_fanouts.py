@@ -337,7 +337,7 @@ def test_retry_failed_of_a_cancelled_fanout_includes_items_that_were_not_started
 def test_retry_failed_refuses_what_it_cannot_repeat(call: Call, mill: Path) -> None:
     for run, said in (
         ("alone@last", "is not a fanout"),
-        ("stuck@last", "is running, not over"),
+        ("stuck@last", "has not ended: it is running"),
         ("fine@last", "has no failed items"),
     ):
         code, _, err = call("retry", run, "--failed")

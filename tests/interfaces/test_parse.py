@@ -33,7 +33,7 @@ def test_a_length_of_time_has_units(text: str, length: timedelta) -> None:
 
 @pytest.mark.parametrize("text", ["", "soon", "-5m", "5 parsecs", "1e9s", "\u0663m", "nan", "7d7d"])
 def test_an_invalid_length_of_time_is_refused(text: str) -> None:
-    with pytest.raises(InvalidInput, match="is not a length of time"):
+    with pytest.raises(InvalidInput, match="is not a duration"):
         parse_span(text)
 
 

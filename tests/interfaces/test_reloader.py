@@ -212,8 +212,8 @@ async def test_the_log_names_the_first_of_many_changes(
     running.cancel()
 
     [record] = [record for record in caplog.records if record.message == "configuration_applied"]
-    first, *_, last = vars(record)["changes"].split(", ")
-    assert first == "created own-00"
+    first, second, *_, last = vars(record)["changes"].replace("; ", ", ").split(", ")
+    assert (first, second) == ("created own-00", "own-01")
     assert last == "10 more"
 
 

@@ -1,12 +1,15 @@
 """foliot show: everything about a run, a job or a schedule."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from foliot import Foliot
 from foliot.interfaces.cli.render.format import last_line, option_text
 from tests.interfaces.conftest import Call
+from tests.interfaces.serving import started
 
 
 def fields(out: str) -> dict[str, str]:
@@ -187,3 +190,23 @@ def test_job_options_are_formatted_with_readable_times(name: str, value: Any, te
 )
 def test_last_line_returns_the_line_that_names_the_error(error: str | None, line: str) -> None:
     assert last_line(error) == line
+
+
+def test_a_run_that_waits_for_its_next_attempt_is_shown_without_the_reason_of_the_last(
+    call: Call, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/foliot.db"
+
+    async def fail_once() -> str:
+        app = Foliot(url)
+        app.shell("flaky", "exit 1", retries=1, retry_delay=3600)
+        async with app, started(app):
+            run_id = await app.enqueue("flaky")
+            while not await app.runs.attempts(run_id):
+                await asyncio.sleep(0.01)
+            return run_id
+
+    said = fields(call("show", asyncio.run(fail_once()), "--storage", url).out)
+
+    assert said["status"] == "scheduled"
+    assert said["why"].startswith("attempt 1 did not succeed; next attempt at ")

@@ -58,7 +58,7 @@ def test_show_running_execution_prints_progress_and_what_it_waits_for(call: Call
     execution = run_of(call, "release")
     assert fields(out)["why"] == "0 of 2 steps finished; in progress: ask"
     assert [row[3] for row in rows(out, "Steps")] == [
-        f"waiting for an answer: foliot workflows approve {execution} ask, or reject",
+        f"waiting for approval: foliot workflows approve {execution} ask, or reject",
         "waiting for ask",
     ]
 

@@ -86,7 +86,7 @@ def test_status_of_a_served_database_is_well(call: Call, url: str) -> None:
 
     assert code == 0, out
     assert out.splitlines()[0].endswith("  all is well")
-    assert "scheduler  up" in out
+    assert "scheduler       up" in out
 
 
 def test_nothing_is_noticed_if_all_is_well() -> None:

@@ -89,7 +89,7 @@ def test_a_name_that_does_not_exist_is_refused_with_a_near_one(call: Call) -> No
     code, out, err = call("ticks", "oftn")
 
     assert (code, out) == (1, "")
-    assert err == "error: no job and no schedule is named 'oftn'\n  Did you mean \"often\"?\n"
+    assert err == "error: no job or schedule is named 'oftn'\n  Did you mean \"often\"?\n"
 
 
 @pytest.mark.usefixtures("ledger")

@@ -172,7 +172,7 @@ def test_workflows_show_lists_waiting_steps_below_the_picture(call: Call, plant:
     lines = call("workflows", "show", "odd").out.splitlines()
     [shown] = call("workflows", "show", "odd", "--json").objects
 
-    waits = 'no worker of queue "nobody" is alive; start one with: foliot serve, or foliot worker'
+    waits = 'no worker of queue "nobody" is alive; start one with: foliot worker --queue nobody'
     assert [line.split(maxsplit=1) for line in lines[-2:]] == [["WAITING", "WHY"], ["only", waits]]
     assert shown["execution"]["steps"][0]["why"] == waits
     assert "WAITING" not in call("workflows", "show", "release").out  # an approval waits for a person, not for a time

@@ -79,14 +79,18 @@ class TestStarting:
                 "error: workflow 'etl version 9' does not exist\n  The newest version is 1.",
             ),
             (["etl", "--params", "{"], 2, "error: --params is not JSON: Expecting property name"),
-            (["etl", "--params", "[1]"], 2, "error: parameters must be an object, not list"),
+            (["etl", "--params", "[1]"], 2, "error: parameters must be a JSON object, not list"),
             (["etl", "--params", "@no"], 2, "error: the file 'no' could not be read"),
             (["etl", "--params", '{"dya": 1}'], 2, "error: parameter 'dya' does not exist\n  Did you mean \"day\"?"),
             (["etl", "--param", "dya=1"], 2, "error: parameter 'dya' does not exist\n  Did you mean \"day\"?"),
             (["etl", "--param", "day"], 2, "error: --param 'day' is not NAME=VALUE"),
             (["etl", "--param", "=1"], 2, "error: --param '=1' is not NAME=VALUE"),
             (["etl", "--param", "n=1", "--param", "n=2"], 2, "error: parameter 'n' is given twice"),
-            (["release", "--param", "n=1"], 2, "error: parameter 'n' does not exist\n  There are: none."),
+            (
+                ["release", "--param", "n=1"],
+                2,
+                "error: parameter 'n' does not exist\n  The workflow has no parameters.",
+            ),
         ],
     )
     def test_invalid_start_options_start_no_execution(
@@ -122,7 +126,10 @@ class TestTriggering:
 
     @pytest.mark.parametrize(
         ("payload", "said"),
-        [("[1]", "error: parameters must be an object, not list"), ('{"m": 1}', "error: parameter 'm' does not exist")],
+        [
+            ("[1]", "error: parameters must be a JSON object, not list"),
+            ('{"m": 1}', "error: parameter 'm' does not exist"),
+        ],
     )
     def test_trigger_refuses_a_payload_that_is_not_parameters(
         self, call: Call, plant: Path, payload: str, said: str
@@ -223,7 +230,7 @@ class TestAnswering:
         ("wrong", "code", "said"),
         [
             (["release@last", "aks"], 1, "error: step 'aks' does not exist\n  Did you mean \"ask\"?"),
-            (["release@last", "ship"], 2, 'error: step "ship" does not wait for an answer'),
+            (["release@last", "ship"], 2, 'error: step "ship" does not wait for approval'),
             (["release@last", "ask", "--by", " "], 2, "error: the name is empty"),
             (["release@last", "ask", "--by", "a\x1b[2J"], 2, "error: the name is empty, not printable"),
             (["release.ask@last", "ask"], 2, "error: run "),

@@ -99,6 +99,10 @@ def test_a_queued_run_without_its_places_has_the_limit_and_its_holders(
             run(Status.FAILED, reason="exit_code", attempt=2),
             why.Ended(status=Status.FAILED, reason="exit_code", attempts=2, has_no_retries=False),
         ),
+        (
+            run(Status.FAILED, reason="lease_lost"),
+            why.Ended(status=Status.FAILED, reason="lease_lost", attempts=1, has_no_retries=False),
+        ),
     ],
 )
 def test_other_runs_are_explained_by_their_status(known: Run, expected: why.RunExplanation) -> None:

@@ -238,7 +238,7 @@ async def test_the_log_of_a_vanished_worker_ends_as_worker_lost(services: Servic
     _, end = await collect(services.logs.read(claim.run_id))
 
     assert end == LogEnd(LogState.WORKER_LOST)
-    with pytest.raises(OutputLost, match="vanished"):
+    with pytest.raises(OutputLost, match="was lost"):
         await services.logs.raw_stdout(claim.run_id)
 
 

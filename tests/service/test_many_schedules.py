@@ -23,7 +23,7 @@ def named(spec: ScheduleSpec, *names: str) -> dict[ScheduleId, ScheduleSpec]:
 
 
 async def test_every_id_is_checked_if_schedules_share_a_specification(schedules: ScheduleService, scene: Scene) -> None:
-    with pytest.raises(InvalidSchedule, match="'no name' is not a usable name"):
+    with pytest.raises(InvalidSchedule, match="'no name' is not a valid name"):
         await schedules.put(named(every(60), "a", "b", "no name"))
 
     assert await scene.storage.definitions.page_schedules() == []

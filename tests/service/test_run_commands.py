@@ -118,7 +118,7 @@ async def test_an_open_run_cannot_be_retried(services: Services, scene: Scene) -
     [queued] = await scene.create(a_run())
 
     for run_id in (claim.run_id, queued):
-        with pytest.raises(InvalidRun, match="not over"):
+        with pytest.raises(InvalidRun, match="has not ended"):
             await services.runs.retry(run_id)
 
 
@@ -147,7 +147,7 @@ async def test_marking_a_failed_run_creates_a_substitute(services: Services, sce
 async def test_a_running_or_missing_run_cannot_be_marked(services: Services, scene: Scene) -> None:
     claim = await scene.start()
 
-    with pytest.raises(InvalidRun, match="under way") as refused:
+    with pytest.raises(InvalidRun, match="is running") as refused:
         await services.runs.mark(claim.run_id)
     assert "foliot cancel" in refused.value.hint
     with pytest.raises(NotFound):

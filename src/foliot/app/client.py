@@ -23,7 +23,7 @@ from foliot.service.commands.workflows import WorkflowService
 
 
 class Foliot(Application):
-    """A set of jobs and schedules on one storage.
+    """An application: jobs, workflows, schedules and hooks, on one storage.
 
     Declarations are applied when the application opens: by `async with app`, by the first call that needs the storage,
     or by `foliot serve`. `runs`, `jobs`, `schedules` and `workflows` change and read what is stored.
@@ -33,27 +33,27 @@ class Foliot(Application):
 
     @property
     def runs(self) -> RunService:
-        """Cancel, retry, mark, wait for and read runs."""
+        """The methods that cancel, retry, mark, wait for and read runs."""
         return bind_service(RunService, self.open, lambda services: services.runs)
 
     @property
     def launches(self) -> LaunchService:
-        """Report how the runs that your launcher started begin and end."""
+        """The method that reports how a run of your own launcher begins and ends."""
         return bind_service(LaunchService, self.open, lambda services: services.launches)
 
     @property
     def jobs(self) -> JobService:
-        """Pause, delete, wait for and read jobs, and connect them by dependencies."""
+        """The methods that pause, delete, wait for and read jobs, and that connect jobs by dependencies."""
         return bind_service(JobService, self.open, lambda services: services.jobs)
 
     @property
     def schedules(self) -> ScheduleService:
-        """Create, change, pause, delete and read schedules."""
+        """The methods that create, change, pause, delete and read schedules."""
         return bind_service(ScheduleService, self.open, lambda services: services.schedules)
 
     @property
     def workflows(self) -> WorkflowService:
-        """Deploy and delete workflows, start executions, and act on them."""
+        """The methods that deploy and delete workflows, and that start, read and change executions."""
         return bind_service(WorkflowService, self.open, lambda services: services.workflows)
 
     async def enqueue(
@@ -67,7 +67,7 @@ class Foliot(Application):
         dedupe: str | timedelta = "forever",
         **options: Unpack[RunOptions],
     ) -> str:
-        """Create a run, now or at a time, and return its id.
+        """Create a run, to start now, at a time (`run_at`) or after a delay, and return its id.
 
         If another run of the job has taken the `dedupe_key`, return the id of that run and create nothing. `dedupe` is
         how long a key is taken: "forever", "active" (until that run has ended) or a timedelta.
@@ -112,11 +112,11 @@ class Foliot(Application):
     async def start_map(
         self, job: JobName, items: Items, *, ordered: bool = True, **options: Unpack[MapOptions]
     ) -> MapRun:
-        """Do the same, and return after the fanout has started. Its `run_id` can be attached to later."""
+        """Start `app.map`, and return when the fanout has started. `app.attach_map` finds it by its `run_id`."""
         return await self.map(job, items, ordered=ordered, **options).start()
 
     def attach_map(self, run_id: str, *, ordered: bool = True) -> MapRun:
-        """Return a fanout that was started before, also by another program, to read all its results."""
+        """Return a fanout that was started before, also by another program, to read its results."""
         known = text(run_id, "run_id", InvalidInput)
         return MapRun(self._maps, self.wait, ordered=flag(ordered, "ordered", InvalidRun), run_id=known)
 

@@ -93,9 +93,9 @@ class Application(Registry):
             await self.close()
 
     async def open(self, services: Services | None = None, *, is_inline: bool = False) -> Services:
-        """Open the storage, or take open services, and apply the declarations. Safe to call again.
+        """Open the storage and apply the declarations. Does nothing if the application is open.
 
-        `is_inline`: every call of the given storage is done when it returns.
+        `services` are open services to use instead. `is_inline`: every call of their storage is done when it returns.
         """
         binding, loop = self._binding, asyncio.get_running_loop()
         if binding is None or binding.services is None or services is not None or binding.loop is not loop:
@@ -103,7 +103,7 @@ class Application(Registry):
         return binding.services
 
     async def close(self) -> None:
-        """Close the storage. Safe to call again; the next call that needs the storage opens it again.
+        """Close the storage. The next call that needs the storage opens it again.
 
         Refused while a block or a node uses it. Waiting for them would deadlock a job that closes the application of
         its own worker.
@@ -182,7 +182,7 @@ class Application(Registry):
             await services.schedules.declare(self._schedules)
 
     def wait(self, call: Coroutine[Any, Any, Answer]) -> Answer:
-        """Make an async call from plain code, in any thread: `app.wait(app.enqueue("report"))`.
+        """Make an asynchronous call from synchronous code, in any thread: `app.wait(app.enqueue("report"))`.
 
         The call runs on the loop that the application is open on, such as the server's, and otherwise on a background
         loop, on which the application then is open until `app.wait(app.close())`.
@@ -204,7 +204,7 @@ class Application(Registry):
 
     @property
     def launcher(self) -> "Launcher":
-        """The launcher for ticks: the one given by the user, or the built-in one."""
+        """The launcher of workflows: the one given to `Foliot`, or the built-in one."""
         return Launcher(self, self._launcher)
 
     @property
@@ -218,7 +218,7 @@ class Application(Registry):
         return partial(launch_elsewhere, timeout=self._launch_timeout) if self.has_own_launcher else launch_job
 
     async def node(self, settings: Settings | None = None, policy: RunnerPolicy = UNRESTRICTED) -> Node:
-        """Return a node, the scheduler and worker of this process, that is not yet started."""
+        """Return a node, which is a scheduler and a worker for this process. It is not started yet."""
         chosen = settings or Settings(label=node_label())
         runners = build_runners(self._functions, self.launcher, chosen.slots, policy, echo=chosen.echo)
         services = await self.open()

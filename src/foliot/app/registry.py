@@ -60,7 +60,7 @@ class Registry(HookRegistry):
         id: str | None = None,  # noqa: A002 - the name used in TOML and JSON
         **options: Unpack[JobOptions],
     ) -> Any:
-        """Register a function as a job, named as the function is unless `id` says otherwise.
+        """Register a function as a job; a decorator. The id of the job is `id`, or else the name of the function.
 
         The options are those of `JobOptions`; docs/reference/configuration.md says what each one means.
         """
@@ -74,7 +74,7 @@ class Registry(HookRegistry):
         command: str | Sequence[str],
         **options: Unpack[ShellOptions],
     ) -> str:
-        """Register a command: text for /bin/sh, or a list of arguments. Returns the job's id."""
+        """Register a command as a job: text for /bin/sh, or a list of arguments. Return the id of the job."""
         return self._declare_kind(id, "shell", _read_command(command), options)
 
     def http(
@@ -83,7 +83,7 @@ class Registry(HookRegistry):
         command: str,
         **options: Unpack[HttpOptions],
     ) -> str:
-        """Register a request: a URL, "METHOD url", or JSON. Returns the job's id."""
+        """Register an HTTP request as a job: a URL, "METHOD URL", or JSON. Return the id of the job."""
         return self._declare_kind(id, "http", read_command(text(command, "command")), options)
 
     def call(
@@ -92,7 +92,7 @@ class Registry(HookRegistry):
         function: str,
         **options: Unpack[CallOptions],
     ) -> str:
-        """Register `module:function`, called in a process of its own. Returns the job's id."""
+        """Register `module:function` as a job that is called in its own process. Return the id of the job."""
         return self._declare_kind(id, "python", {"call": function}, options)
 
     def agent(
@@ -101,11 +101,11 @@ class Registry(HookRegistry):
         prompt: str,
         **options: Unpack[AgentOptions],
     ) -> str:
-        """Register a prompt for a command-line assistant. Returns the job's id."""
+        """Register a prompt for a command-line assistant as a job. Return the id of the job."""
         return self._declare_kind(id, "agent", {"prompt": prompt}, options)
 
     def workflow(self, workflow: Workflow | StepBuilder) -> Workflow:
-        """Register a workflow, or the workflow of a chain of steps, with the functions of its steps."""
+        """Register a workflow with the functions of its steps. It may be given by one of its steps."""
         whole = whole_workflow(workflow)
         if whole.id in self._workflows:
             raise InvalidJob(f'workflow "{whole.id}" is declared twice', hint="Give one of them another id.")
@@ -119,7 +119,7 @@ class Registry(HookRegistry):
         job: JobName,
         **options: Unpack[ScheduleOptions],
     ) -> None:
-        """Declare when a job runs: by `cron`, at an interval (`every`), once (`at`), or only by hand (`manual`)."""
+        """Declare when a job runs: by `cron`, at an interval (`every`), once (`at`), or when triggered (`manual`)."""
         if ScheduleId(text(id, "id", InvalidSchedule)) in self._schedules:
             raise InvalidSchedule(
                 f'schedule "{id[:64]}" is declared twice', hint="Give one of them another id.", field="id"

@@ -29,7 +29,7 @@ class ChannelClient:
         """Return the client for the job that this process belongs to. Raises ChannelUnavailable outside of a job."""
         for name in (PATH_VARIABLE, TOKEN_VARIABLE):
             if not environ.get(name):
-                raise ChannelUnavailable(f"{name} is not set", hint=_OUTSIDE)
+                raise ChannelUnavailable(f"this process is not part of a job: {name} is not set", hint=_OUTSIDE)
         return cls(environ[PATH_VARIABLE], environ[TOKEN_VARIABLE], timeout=timeout)
 
     def ask(self, kind: str, **fields: object) -> Mapping[str, Any]:

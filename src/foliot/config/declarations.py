@@ -139,7 +139,7 @@ def _report_missing(name: str, known: Collection[str], place: Place, reading: Re
     if near:
         reading.problems.error(place, f"job {name[:64]!a} does not exist", near)
     else:
-        hint = "Unless it is stored already, by an application or a person, the file cannot be applied."
+        hint = "The file can be applied only if an application or a call of the library has created this job."
         reading.problems.warning(place, f"job {name[:64]!a} is not in these files", hint)
 
 

@@ -214,7 +214,7 @@ def _syntax(name: str, text: str, message: str) -> tuple[Place, str, str]:
     found = _IN_LINE.search(message)
     line = int(found["line"]) if found else text.count("\n") + 1 if message.endswith(_AT_END) else 1
     fact = _IN_LINE.sub("", message).removesuffix(_AT_END)
-    return Place(name, line), fact[:1].lower() + fact[1:], "This is not TOML; see https://toml.io."
+    return Place(name, line), fact[:1].lower() + fact[1:], "The file is not valid TOML: see https://toml.io."
 
 
 def _long_number(name: str, text: str) -> tuple[Place, str, str]:

@@ -161,7 +161,7 @@ def warn_of_workers(fields: Fields, options: Options, queues: Collection[str] | 
             warn_of_later_version(fields[name].place, "choosing workers by labels", hint, reading)
     if "queue" in fields and queues is not None and options.queue not in queues:
         hint = f"Add it to [server] queues, or start a worker for it: foliot worker --queue {options.queue}"
-        message = f'this server does not work on queue "{options.queue}"'
+        message = f'this server does not serve queue "{options.queue}"'
         reading.problems.warning(fields["queue"].place, message, hint)
 
 

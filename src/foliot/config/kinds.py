@@ -153,7 +153,7 @@ def job_spec(kind: str, fields: Fields, job: Node, reading: Reading) -> dict[str
     main = next((fields[name] for name in _MAIN[kind] if name in fields), job)
     if all(_is_blank(fields.value(name)) for name in _MAIN[kind]):
         message = f"a job of kind {kind} needs {' or '.join(_MAIN[kind])}"
-        reading.problems.error(main.place, message, "Give one of them.")
+        reading.problems.error(main.place, message, _needed(fields, job))
         return {}
     if kind == "http" and "${" in fields.value("command", ""):
         hint = "Use url, headers and body, where variables are replaced."
@@ -264,16 +264,22 @@ def _check_each(kind: str, spec: Mapping[str, Any], fields: Fields, main: Found 
             fact, _, where = str(error).partition(" - at ")
             inner = where.removeprefix("`key` in ").strip("`").removeprefix("$").strip(".")
             place = _within(fields[key].node, inner) if key in fields else main.place
-            hint = f"The reference of the configuration says which values {key} may have."
+            hint = f"See {key} in docs/reference/configuration.md."
             reading.problems.error(place, _reworded(fact), hint)
     return is_good
+
+
+def _needed(fields: Fields, job: Node) -> str:
+    if fields.value("kind", "") == FANOUT:
+        return "The children of a fanout run it for each item. Or name an existing job: job."
+    return "Or name other work: job, workflow or approve." if "steps" in job.path else "Give one of them."
 
 
 def _reworded(fact: str) -> str:
     """Return the message of msgspec about a value, reworded if it is about a bound."""
     bound = _BOUND.fullmatch(fact)
     if fact.startswith("Expected `str` matching"):
-        return "the name of a variable is not empty and contains no ="
+        return "the name of a variable must not be empty or contain ="
     if bound is None:
         return fact[:1].lower() + fact[1:]
     return f"must be at {'least' if bound['side'] == '>' else 'most'} {float(bound['number']):.12g}"

@@ -135,7 +135,7 @@ def _checked_url(url: str, node: Node, reading: Reading) -> str:
     scheme, colon, _ = url.partition("://")
     if not colon or scheme not in SCHEMES:
         hint = suggest(scheme, SCHEMES, otherwise="Use sqlite:///foliot.db or postgresql://user@host/database.")
-        reading.problems.error(node.place, "this names no known database", hint)
+        reading.problems.error(node.place, "the URL does not name a supported database", hint)
         return DEFAULT_STORAGE
     if scheme != "sqlite":
         return url

@@ -68,7 +68,9 @@ def _check_source(fields: Fields, node: Node, reading: Reading) -> None:
     """Report a fanout with no source of items, or with two."""
     given = [name for name in ("inputs_from", "items") if name in fields]
     if not given:
-        hint = 'Name their source, such as inputs_from = "file:///etc/targets.txt", or list them: items = ["a", "b"].'
+        hint = (
+            'Name the source of the items, inputs_from = "file:///etc/targets.txt", or list them: items = ["a", "b"].'
+        )
         reading.problems.error(node.place, "a job of kind fanout needs inputs_from or items", hint)
     source = fields.get("inputs_from")
     if source is not None and not source.value.startswith(_STEP_OUTPUT):

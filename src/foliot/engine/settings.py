@@ -80,7 +80,7 @@ class Parts:
     subscriptions: Sequence[Subscription] = ()
     """The listeners that get events in this process."""
     sweep: Sweep | None = None
-    """Called for attempts whose worker vanished, before they are retried."""
+    """Called for attempts whose worker was lost, before they are retried."""
     channel: RunChannel | None = None
     """Receives requests of the processes of jobs."""
     processes: Processes | None = None

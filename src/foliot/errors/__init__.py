@@ -1,4 +1,4 @@
-"""All errors that Foliot raises on purpose.
+"""The errors that Foliot raises on purpose.
 
     FoliotError                 code, message, hint
     ├── InvalidInput            the caller can correct it: nothing was stored

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 
 class FoliotError(Exception):
-    """Base of all errors raised on purpose."""
+    """The base class of all errors that Foliot raises on purpose. It has `code`, `message` and `hint`."""
 
     code: ClassVar[str] = "error"
 

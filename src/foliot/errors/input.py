@@ -7,6 +7,8 @@ from foliot.errors.problem import Problem
 
 
 class InvalidInput(FoliotError):
+    """An argument is not valid; the caller can correct it. Nothing was stored."""
+
     code = "invalid_input"
 
     def __init__(self, message: str, *, hint: str = "", field: str = "") -> None:
@@ -15,7 +17,7 @@ class InvalidInput(FoliotError):
 
 
 class InvalidCron(InvalidInput):
-    """A cron expression that cannot be parsed. `position` is an offset into `expression`."""
+    """A cron expression cannot be parsed. `position` is an offset into `expression`."""
 
     code = "invalid_cron"
 
@@ -26,6 +28,8 @@ class InvalidCron(InvalidInput):
 
 
 class InvalidTimezone(InvalidInput):
+    """A time zone does not exist. The hint names the closest match."""
+
     code = "invalid_timezone"
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
@@ -38,19 +42,25 @@ class InvalidTimezone(InvalidInput):
 
 
 class InvalidSchedule(InvalidInput):
+    """A schedule is not valid, or would never fire."""
+
     code = "invalid_schedule"
 
 
 class InvalidJob(InvalidInput):
+    """The definition of a job is not valid."""
+
     code = "invalid_job"
 
 
 class InvalidRun(InvalidInput):
+    """A run cannot be created or changed like this: its payload, its dedupe key or its status prevents it."""
+
     code = "invalid_run"
 
 
 class Unstorable(InvalidInput):
-    """A value that the database cannot store: a number out of range, text with a NUL."""
+    """The database cannot store a value: a number out of range, or text with a NUL character."""
 
     code = "unstorable"
 
@@ -62,7 +72,10 @@ class Unstorable(InvalidInput):
 
 
 class InvalidWorkflow(InvalidInput):
-    """A workflow with all its problems. `cannot` names the action that is refused."""
+    """A workflow is not valid. The message lists all its problems.
+
+    `cannot` names the action that is refused.
+    """
 
     code = "invalid_workflow"
 
@@ -80,18 +93,18 @@ class InvalidWorkflow(InvalidInput):
 
 
 class InvalidDocument(InvalidWorkflow):
-    """A workflow in a JSON document: the key of each problem is its JSON path."""
+    """A workflow in a JSON document is not valid. Each problem has its JSON path."""
 
     code = "invalid_document"
 
 
 class CycleDetected(InvalidInput):
-    """A dependency that would create a cycle of jobs."""
+    """A dependency would create a cycle of jobs."""
 
     code = "cycle_detected"
 
     def __init__(self, cycle: Sequence[str]) -> None:
         super().__init__(
-            f"the dependency would create a cycle: {' -> '.join(cycle)}", hint="Remove one of these edges first."
+            f"the dependency would create a cycle: {' -> '.join(cycle)}", hint="Remove one of these dependencies first."
         )
         self.cycle = tuple(cycle)

@@ -16,6 +16,8 @@ _LIST_HINTS: Final[Mapping[str, str]] = {
 
 
 class NotFound(FoliotError):
+    """A job, schedule, run, workflow, execution or step does not exist."""
+
     code = "not_found"
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str] = (), hint: str = "", message: str = "") -> None:
@@ -27,7 +29,7 @@ class NotFound(FoliotError):
 
 
 class WaitTimeout(FoliotError, TimeoutError):
-    """Runs did not end within the timeout of a wait. The wait has ended; the runs continue."""
+    """A run did not end within the timeout of the wait. The run continues. It is also a TimeoutError."""
 
     code = "wait_timeout"
 
@@ -48,7 +50,10 @@ class InUse(FoliotError):
 
 
 class JobInUse(FoliotError):
-    """A job cannot be renamed while an execution or a run names it. `run_id` is the run that must end first."""
+    """A job cannot be renamed while an open execution or a waiting gate names it.
+
+    `run_id` is the run that must end first.
+    """
 
     code = "job_in_use"
 
@@ -68,43 +73,61 @@ class WrongLoop(FoliotError):
 
 
 class OwnedElsewhere(FoliotError):
-    """The message names every definition that has another owner and was to be changed."""
+    """Only the owner of a definition, a file or an application, can change it. The message names all of them."""
 
     code = "owned_elsewhere"
 
 
 class OutputUnavailable(FoliotError):
+    """The output of an attempt is missing or incomplete."""
+
     code = "output_unavailable"
 
 
 class OutputTruncated(OutputUnavailable):
+    """The attempt printed more than its output limit."""
+
     code = "output_truncated"
 
 
 class OutputLost(OutputUnavailable):
+    """The worker of the attempt was lost before it saved all output."""
+
     code = "output_lost"
 
 
 class OutputPruned(OutputUnavailable):
+    """Retention has removed the output."""
+
     code = "output_pruned"
 
 
 class OutputUnfinished(OutputUnavailable):
+    """The attempt is still running, or has not started."""
+
     code = "output_unfinished"
 
 
 class OutboundError(FoliotError):
+    """A request to another host failed: for a job, a webhook or a list of items."""
+
     code = "outbound"
 
 
 class OutboundBlocked(OutboundError):
-    """The message names the kind of address, never the address: a caller must not learn how a name resolves."""
+    """The outbound policy refused the request, and nothing was sent.
+
+    The message names the kind of address, never the address: a caller must not learn how a name resolves.
+    """
 
     code = "ssrf_blocked"
 
 
 class OutboundFailed(OutboundError):
-    """`status` is the status of the response, if one had begun to arrive."""
+    """The host could not be reached, or closed the connection. It may work next time.
+
+    `status` is the status of the response, if one had begun to arrive.
+    """
 
     code = "connection"
 
@@ -114,23 +137,25 @@ class OutboundFailed(OutboundError):
 
 
 class InputsError(FoliotError):
+    """The items of a fanout could not be read or used."""
+
     code = "inputs"
 
 
 class InputsUnavailable(InputsError):
-    """The source could not be read: it may work next time."""
+    """The source of the items could not be read. It may work next time."""
 
     code = "inputs_unavailable"
 
 
 class InputsRefused(InputsError):
-    """The source was read, and its content cannot be used as items."""
+    """The source of the items was read, but its content cannot be used, or exceeds a limit."""
 
     code = "inputs_refused"
 
 
 class StaleClaim(FoliotError):
-    """A write about a claimed run that another process has claimed since, or that has ended."""
+    """A claimed run was given to another process, or has ended. The write had no effect."""
 
     code = "stale_claim"
 
@@ -139,6 +164,8 @@ class StaleClaim(FoliotError):
 
 
 class SecretError(FoliotError):
+    """A secret in the database could not be stored or read."""
+
     code = "secret"
 
 
@@ -161,8 +188,12 @@ class ResultsUnavailable(FoliotError):
 
 
 class ChannelUnavailable(FoliotError):
+    """The calling process is not part of a job, or cannot reach the worker of its job."""
+
     code = "channel_unavailable"
 
 
 class ChannelRefused(FoliotError):
+    """The worker of the job refused the request, for example because the attempt has ended."""
+
     code = "channel_refused"

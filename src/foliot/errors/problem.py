@@ -5,12 +5,17 @@ from typing import NamedTuple
 
 
 class Severity(StrEnum):
+    """How severe a problem is: an error or a warning."""
+
     ERROR = "error"
     WARNING = "warning"
 
 
 class Place(NamedTuple):
-    """Where a value was written. Line 0: it has no line, like an environment variable or a missing file."""
+    """Where a value was written: file, line and key.
+
+    Line 0: it has no line, like an environment variable or a missing file.
+    """
 
     file: str = ""
     line: int = 0

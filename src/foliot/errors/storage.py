@@ -4,14 +4,20 @@ from foliot.errors.base import FoliotError
 
 
 class StorageError(FoliotError):
+    """The database could not be used."""
+
     code = "storage"
 
 
 class StorageUnavailable(StorageError):
+    """The database could not be reached. It may work next time."""
+
     code = "storage_unavailable"
 
 
 class StorageMissing(StorageUnavailable):
+    """The database does not exist yet."""
+
     code = "storage_missing"
 
     def __init__(self, place: str) -> None:
@@ -22,15 +28,22 @@ class StorageMissing(StorageUnavailable):
 
 
 class StorageGone(StorageError):
+    """The database was removed or replaced while in use. Only a restart helps."""
+
     code = "storage_gone"
 
 
 class StorageCorrupt(StorageError):
+    """The database is damaged, or is not a Foliot database."""
+
     code = "storage_corrupt"
 
 
 class RowUnreadable(StorageCorrupt):
-    """A row that cannot be decoded: a job, a run, a revision of a schedule. `uid` is the schedule it belongs to."""
+    """One row cannot be read, because another program has changed it.
+
+    It belongs to a job, a run or a revision of a schedule; `uid` is the schedule it belongs to.
+    """
 
     code = "row_unreadable"
 
@@ -52,6 +65,8 @@ class RowUnreadable(StorageCorrupt):
 
 
 class SchemaTooOld(StorageError):
+    """The database was written by an earlier version of Foliot, and was opened only to read."""
+
     code = "schema_too_old"
 
     def __init__(self, *, found: int, needed: int) -> None:
@@ -64,6 +79,8 @@ class SchemaTooOld(StorageError):
 
 
 class SchemaTooNew(StorageError):
+    """The database was written by a later version of Foliot."""
+
     code = "schema_too_new"
 
     def __init__(self, *, found: int, supported: int) -> None:
@@ -76,6 +93,8 @@ class SchemaTooNew(StorageError):
 
 
 class DriverMissing(StorageError):
+    """The Python package for this database is not installed."""
+
     code = "driver_missing"
 
     def __init__(self, scheme: str, package: str, extra: str) -> None:

@@ -178,6 +178,8 @@ _LINES: Final[Mapping[str, Callable[[Facts], _Line]]] = {
     "storage_outage_began": lambda facts: _Line(escaped(facts["problem"])),
     "storage_outage_ended": _outage_ended,
     "configuration_applied": lambda facts: _Line(f"configuration applied: {escaped(facts['changes'])}"),
+    "leases_reaped": lambda facts: _Line(f"runs of lost workers were freed: {_plain(facts['runs'])}"),
+    "worker_processes_gone": lambda facts: _Line(f"the processes of workers have ended: {_plain(facts['workers'])}"),
     "node_stopping": _stopping,
 }
 """Events with a text of their own. Others are printed with their name and values."""

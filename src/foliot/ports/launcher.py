@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class RunLauncher(Protocol):
-    """Starts workflows. `start` may be a coroutine function or a plain function."""
+    """Starts workflows in the place of Foliot: the interface of a launcher. `start` may be asynchronous or plain."""
 
     def start(
         self,

@@ -14,6 +14,7 @@ from foliot.domain.fanout.progress import ReducerState
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job.job import Job
 from foliot.domain.run.limits import shared_limit
+from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.conditions import Result, is_met
 from foliot.domain.workflow.execution import StepRecord, recovered_steps
@@ -111,7 +112,8 @@ def explain_single_run(run: Run, job: Job | None, blockers: Blockers) -> RunExpl
         case Status.SUCCESS:
             return Succeeded(attempt=run.attempt, reason=run.reason, duration=_duration(run))
         case _:
-            has_no_retries = run.status is Status.FAILED and run.attempt == 1 and not _retries(job)
+            is_failure = run.status is Status.FAILED and run.reason not in (Reason.LEASE_LOST, Reason.RESTART)
+            has_no_retries = is_failure and run.attempt == 1 and not _retries(job)
             return Ended(status=run.status, reason=run.reason, attempts=run.attempt, has_no_retries=has_no_retries)
 
 

@@ -28,7 +28,9 @@ def check_limit(limit: object) -> None:
     """Refuse a page size that is not 1 to 10,000."""
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _LONGEST_PAGE:
         raise InvalidInput(
-            f"limit must be 1 to {_LONGEST_PAGE}, not {shown(limit)}", hint="Read smaller pages.", field="limit"
+            f"limit must be 1 to {_LONGEST_PAGE}, not {shown(limit)}",
+            hint="Use a number in this range, and read several pages.",
+            field="limit",
         )
 
 

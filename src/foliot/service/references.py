@@ -62,7 +62,7 @@ class References:
         found = matches.run_ids
         if not found:
             return await self._no_run(text)
-        return InvalidInput(f"{text!a} matches {len(found)} runs or more", hint=f"For example: {', '.join(found)}.")
+        return InvalidInput(f"{text!a} matches more than one run", hint=f"For example: {', '.join(found)}.")
 
     async def _no_run(self, text: str) -> NotFound:
         """Return the error for text that matches no run. If it is the name of a job, its newest run may be meant."""

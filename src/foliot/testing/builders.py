@@ -196,7 +196,7 @@ def to_retry(claim: Claim, error: str = "exit code 1") -> Finish:
 
 
 def lost(claim: Claim) -> Finish:
-    """Build the outcome of an attempt whose worker vanished."""
+    """Build the outcome of an attempt whose worker was lost."""
     return a_finish(claim, Lost())
 
 

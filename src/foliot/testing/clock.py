@@ -18,7 +18,7 @@ class _Alarm(NamedTuple):
 
 
 class VirtualClock:
-    """Wall time and time since boot for tests and simulations."""
+    """A clock that a test advances: wall time, and time since boot. It starts at 2026-01-01 00:00 UTC by default."""
 
     def __init__(self, start: Instant | datetime = START) -> None:
         self._now = from_datetime(start) if isinstance(start, datetime) else start
@@ -30,12 +30,15 @@ class VirtualClock:
 
     @property
     def boot_id(self) -> str:
+        """The id of the current boot."""
         return f"boot-{self._boots}"
 
     def now(self) -> Instant:
+        """Return the wall time in epoch milliseconds."""
         return self._now
 
     def elapsed(self) -> Millis:
+        """Return the time since boot in milliseconds."""
         return Millis(self._passed - self._booted)
 
     @property
@@ -49,7 +52,7 @@ class VirtualClock:
         return Millis(min(self._alarms).at - self._passed) if self._alarms else None
 
     def advance(self, span: Millis | int) -> Instant:
-        """Advance both times. Waiters whose time has come wake in the order of their times."""
+        """Advance both times by a number of milliseconds. Waiters that are due wake in the order of their times."""
         if span < 0:
             raise ValueError("time does not pass backwards: a wall clock that is set back is a step")
         self._now = later(self._now, span)
@@ -60,15 +63,16 @@ class VirtualClock:
         return self._now
 
     def advance_to(self, moment: Instant) -> Instant:
+        """Advance both times until the wall time is `moment`."""
         return self.advance(moment - self._now)
 
     def step(self, span: Millis | int) -> Instant:
-        """Set the wall clock forwards or backwards. No time passes: no waiter wakes, and `elapsed` stays."""
+        """Set the wall clock forwards or backwards by milliseconds. Time since boot stays, and no waiter wakes."""
         self._now = later(self._now, span)
         return self._now
 
     def reboot(self) -> None:
-        """Restart `elapsed` from zero, with another boot id. Wall time continues."""
+        """Start another boot: time since boot begins at zero, and wall time continues."""
         self._boots += 1
         self._booted = self._passed
 

@@ -13,7 +13,7 @@
 
 Time is virtual and passes only by `advance`. No thread is started: functions run in the thread of the test, whether
 they are coroutines or not. The database is a temporary file. Inside the block the application is open on this database
-and clock, so that `app.enqueue`, `app.runs`, `app.ticks` and all others use them.
+and clock, so that `app.enqueue`, `app.runs` and all other methods use them.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ _BATCH: Final = 1_000
 
 
 class InlineEngine:
-    """Runs an application inside a test. Use it with `async with`."""
+    """Runs the scheduler and worker of an application inside a test, in virtual time. Use it with `async with`."""
 
     def __init__(self, app: Foliot, clock: VirtualClock | None = None) -> None:
         self.app = app
@@ -89,10 +89,11 @@ class InlineEngine:
         self._directory.cleanup()
 
     async def advance(self, span: timedelta) -> None:
-        """Advance the clock, and do everything that becomes due at its time."""
+        """Advance the clock by a timedelta, and do everything that becomes due, each at its time."""
         await self.advance_to(_moment_after(self.clock.now(), span))
 
     async def advance_to(self, moment: Instant) -> None:
+        """Advance the clock to a time in epoch milliseconds, and do everything that becomes due, each at its time."""
         await self.run_until_idle()
         while (upcoming := await self._next_moment()) is not None and upcoming <= moment:
             self.clock.advance_to(upcoming)

@@ -76,7 +76,7 @@ def test_the_text_after_the_scheme_of_a_plug_in_is_left_to_the_plug_in() -> None
         ("job://other.example/job?output_as_lines", "without a host", "this database only"),
         ("job://monitor", "does not end with ?output_as_lines", "job://JOB"),
         ("job://monitor?output", "does not end with ?output_as_lines", "job://JOB"),
-        ("job://a b?output_as_lines", "is not a usable name", "Use 1 to 200"),
+        ("job://a b?output_as_lines", "is not a valid name", "Use 1 to 200"),
         ("file:///x\0", "NUL", "characters"),
     ],
 )

@@ -52,7 +52,7 @@ def test_all_problems_of_a_workflow_are_reported_together() -> None:
     assert '"nowhere", which does not exist' in found
     assert 'job "reprot" does not exist. Did you mean "report"?' in found
     assert 'step "c": a step is either' in found
-    assert "is not a usable name" in found
+    assert "is not a valid name" in found
     assert "priority" in found
 
 
@@ -99,7 +99,7 @@ def test_messages_and_hints_of_problems_are_separate() -> None:
         Step(name="no way", approval=Approval()), Step(name="b", job=JobId("xyz"), spec={"env": {"A": "1"}})
     )
 
-    assert "is not a usable name. Use 1 to 200" in found
+    assert "is not a valid name. Use 1 to 200" in found
     assert found.endswith(
         'step "b": job "xyz" does not exist. Define it as well, or name an existing job: foliot jobs.'
     )
@@ -117,7 +117,7 @@ def test_a_template_that_names_an_unknown_step_is_refused_with_the_near_match() 
     )
 
     assert 'step "load": {{ steps.extrct.output }}: step "extrct" does not exist. Did you mean "extract"?' in found
-    assert 'step "load": {{ steps.fetch.output }}: step "fetch" does not exist. There are: extract, load.' in found
+    assert 'step "load": {{ steps.fetch.output }}: step "fetch" does not exist. The steps are: extract, load.' in found
 
 
 def test_the_near_match_may_be_a_step_that_does_not_come_before() -> None:

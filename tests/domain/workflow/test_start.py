@@ -12,9 +12,9 @@ from foliot.errors import InvalidRun
 @pytest.mark.parametrize(
     ("given", "hint"),
     [
-        (["monday"], "The workflow has these parameters: day, region."),
+        (["monday"], "The parameters are: day, region."),
         ({"dya": 1}, "day"),
-        ({"colour": 1}, "There are: day, region."),
+        ({"colour": 1}, "The parameters are: day, region."),
     ],
 )
 def test_the_hint_about_a_wrong_parameter_lists_the_parameters(given: Any, hint: str) -> None:

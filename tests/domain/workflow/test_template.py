@@ -66,7 +66,7 @@ def test_inserted_values_are_not_parsed_again(value: Any) -> None:
         ("{{ 7 * 7 }}", "not a valid reference. Write source.name"),
         ("{{ params.day | upper }}", "not a valid reference. Write source.name"),
         ("{{ steps.load.output }}", "Name an earlier step, or let this step come after it."),
-        ("{{ params.zone }}", 'parameter "zone" does not exist. There are: day.'),
+        ("{{ params.zone }}", 'parameter "zone" does not exist. The parameters are: day.'),
         ("{{ param.day }}", '"param" is not one of params, steps, execution. Did you mean "params"?'),
         ("{{ params.day }", "{{ params.day }: the template is not closed"),
         ("{{ params.day }} and {{ more", "{{ more: the template is not closed"),

@@ -62,7 +62,7 @@ def test_a_service_has_the_asynchronous_methods_of_its_class_and_no_other(app: F
 
 def test_a_method_keeps_its_name_and_its_documentation(app: Foliot) -> None:
     assert app.runs.cancel.__name__ == "cancel"
-    assert "End a run" in (app.runs.cancel.__doc__ or "")
+    assert "Cancel a run" in (app.runs.cancel.__doc__ or "")
 
 
 def test_a_service_does_not_keep_its_application_alive(tmp_path: Path) -> None:

@@ -30,6 +30,12 @@ class Cron(ABC):
     _recipe: Recipe
     _hash: int
     """Cached, because expressions are keys of caches that are read for each due schedule."""
+    expression: str
+    """The text it was compiled from."""
+    zone: Zone
+    """Its time zone."""
+    warnings: tuple[str, ...]
+    """What is valid but probably not meant."""
     is_manual: bool = False
     """Whether it has no planned times: `@triggered`, `@manual` and `@reboot`."""
     is_reboot: bool = False
@@ -42,6 +48,7 @@ class Cron(ABC):
 
     @property
     def timezone(self) -> str:
+        """The name of its time zone."""
         return self.zone.name
 
     def next(self, after: datetime) -> datetime | None:
@@ -56,12 +63,12 @@ class Cron(ABC):
         return None if fire is None else self.zone.moment(fire)
 
     def between(self, start: datetime, end: datetime, limit: int) -> list[datetime]:
-        """Return the first `limit` fires from `start` to `end`, both included."""
+        """Return the first `limit` fires from `start` to `end`, both included, as datetimes."""
         _check_limit(limit)
         return [self.zone.moment(fire) for fire in self.epochs_between(ceil(start), floor(end), limit)]
 
     def epochs_between(self, start: int, end: int, limit: int) -> list[int]:
-        """Return the first `limit` fires from `start` to `end`, both included."""
+        """Return the first `limit` fires from `start` to `end`, both included, as epoch seconds."""
         fires: list[int] = []
         fire = self.next_epoch(start - 1)
         while fire is not None and fire <= end and len(fires) < limit:
@@ -71,19 +78,19 @@ class Cron(ABC):
 
     @abstractmethod
     def next_epoch(self, after: int) -> int | None:
-        """Return the first fire later than `after`, or None if there is none up to the end of the year 9999."""
+        """Return the first fire later than `after`, as epoch seconds, or None if there is none before year 10000."""
 
     @abstractmethod
     def previous_epoch(self, before: int) -> int | None:
-        """Return the last fire earlier than `before`, or None."""
+        """Return the last fire earlier than `before`, as epoch seconds, or None."""
 
     @abstractmethod
     def count_epochs(self, start: int, end: int) -> int:
-        """Return the number of fires from `start` to `end`, both included. The cost does not depend on it."""
+        """Return the number of fires from `start` to `end`, both included, without computing each of them."""
 
     @abstractmethod
     def describe(self) -> str:
-        """Return the expression in words, derived from the compiled form, not from the text."""
+        """Return the expression in words."""
 
     def __repr__(self) -> str:
         return f"<Cron {self.expression!a} in {self.timezone}>"

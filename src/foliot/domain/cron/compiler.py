@@ -42,7 +42,7 @@ def compile(  # noqa: A001 - read as cron.compile, like re.compile
     key: str | None = None,
     anchor: datetime | None = None,
 ) -> Cron:
-    """Return the compiled expression. Raise InvalidCron, with the position of the fault, if it is not valid.
+    """Compile an expression. Raise InvalidCron, with the position of the error, if it is not valid.
 
     `tz` is the timezone; the default is UTC, unless the expression names one. `key` is what `H` is hashed from,
     `anchor` the moment from which `@every` counts. Equal calls return the same object.

@@ -130,7 +130,7 @@ class Zone:
 
 @cache
 def zone(name: str) -> Zone:
-    """Return the zone with that IANA name. Files are opened only for names in the known list."""
+    """Return the time zone with an IANA name. Raise InvalidTimezone if it does not exist."""
     if len(name) > _LONGEST_NAME or not _PLAUSIBLE.fullmatch(name):
         raise InvalidTimezone(name, ())
     if name not in known_zones():

@@ -56,16 +56,22 @@ class ChildResult(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ItemResult(Struct, frozen=True, kw_only=True):
-    """What became of one item."""
+    """The result of one item."""
 
     index: int
+    """The position of the item, from 0."""
     item: Any
+    """The item."""
     status: Status
+    """The status of its run: success, failed, timeout, cancelled, skipped or partial."""
     output: Any = None
+    """The output of its run, or None."""
     error: str | None = None
+    """Why its run failed, or None."""
     exit_code: int | None = None
+    """The exit code of its run, or None."""
     run_id: RunId | None = None
-    """The run of the child. None: it was never created, because the fanout ended before."""
+    """The id of its run. None: the fanout ended before the item started."""
 
 
 class Results(Protocol):

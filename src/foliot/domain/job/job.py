@@ -31,7 +31,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,199}")
 
 
 class Delivery(StrEnum):
-    """What to do with an attempt whose worker vanished."""
+    """What to do with an attempt whose worker was lost."""
 
     AT_LEAST_ONCE = "at_least_once"
     AT_MOST_ONCE = "at_most_once"
@@ -208,8 +208,8 @@ def check_name(what: str, name: str, refusal: type[InvalidInput] = InvalidJob) -
     """Raise `refusal` if the name has other characters than those that are safe in a path or a key."""
     if not _NAME.fullmatch(name):
         raise refusal(
-            f"{what} {name[:64]!a} is not a usable name",
-            hint="Use 1 to 200 of A-Z a-z 0-9 _ . : @ - and begin with a letter, a digit or _.",
+            f"{what} {name[:64]!a} is not a valid name",
+            hint="Use 1 to 200 characters of A-Z a-z 0-9 _ . : @ - and begin with a letter, a digit or _.",
             field=what,
         )
 

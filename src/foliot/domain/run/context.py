@@ -20,18 +20,22 @@ def _no_results(failed: bool) -> Results:
 
 
 class Context(Struct, frozen=True, gc=False):
-    """The run that is being executed. A handler can use `run_id` and `attempt` to be idempotent."""
+    """The run that the calling code executes, as `current_run()` returns it."""
 
     run_id: RunId
+    """The id of the run."""
     job_id: str
+    """The id of its job."""
     attempt: int
+    """The number of the attempt, from 1."""
     tick: Tick | None
+    """The tick that started it, or None."""
     write: Callable[[Stream, bytes], object]
     """Adds bytes to the log of this run."""
     execution_id: RunId | None = None
-    """The workflow execution that this run is a step of, or None."""
+    """The execution of a workflow that the run is a step of, or None."""
     planned: Instant | None = None
-    """The moment it was planned for, by a schedule or by the caller of the launcher."""
+    """The time it was planned for, by a schedule or by the caller of the launcher."""
     report: Callable[[RunProgress], object] = lambda _: None
     """Reports checked progress to the worker."""
     read_results: Callable[[bool], Results] = _no_results
@@ -39,23 +43,22 @@ class Context(Struct, frozen=True, gc=False):
 
     @property
     def scheduled_for(self) -> datetime | None:
-        """The planned moment, without jitter or delay. None: the run was not planned."""
+        """The planned time, without jitter, or None if the run was not planned."""
         return None if self.planned is None else to_datetime(self.planned)
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every attempt: the tick's key, or the run's id."""
+        """The key of its tick, or the id of the run. It is the same for every attempt."""
         return self.run_id if self.tick is None else self.tick.key
 
     def log(self, message: str) -> None:
-        """Add a line to the log of this run."""
+        """Add a line to the log of the run."""
         self.write("stdout", message.encode() + b"\n")
 
     def progress(self, fraction: float, text: str | None = None) -> None:
-        """Report how far the run has come, from 0 to 1, with a short text for people.
+        """Report how far the run has come, from 0 to 1, with a short text. Raise InvalidInput for other values.
 
-        Call it as often as you like: it does not wait, and the latest report counts. Raises InvalidInput if `fraction`
-        is not a number from 0 to 1.
+        Call it as often as you like: it does not wait, and the latest report counts.
         """
         self.report(read_progress(fraction, text))
 
@@ -73,7 +76,10 @@ _of_process: Context | None = None
 
 def current_run() -> Context:
     """Return the run that the calling code executes. Raise LookupError outside of a run."""
-    return _current.get() if _of_process is None else _of_process
+    found = _current.get(None) if _of_process is None else _of_process
+    if found is None:
+        raise LookupError("current_run() was called outside of a run")
+    return found
 
 
 def dedicate(context: Context) -> None:

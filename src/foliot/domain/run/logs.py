@@ -1,7 +1,7 @@
 """The log of a run: numbered chunks of each attempt, and how to recognize that a log is complete.
 
 An attempt that printed anything ends with a closing line in the stream `meta`. Only Foliot writes that stream, so a
-job cannot forge it. A log without a closing line was cut off: its worker vanished, or chunks could not be saved.
+job cannot forge it. A log without a closing line was cut off: its worker was lost, or chunks could not be saved.
 """
 
 import re
@@ -48,7 +48,7 @@ class LogState(StrEnum):
     TRUNCATED = "truncated"
     """The attempt printed more than is stored."""
     WORKER_LOST = "worker_lost"
-    """The worker vanished: output that it had not sent is lost."""
+    """The worker was lost: output that it had not sent is lost."""
     PRUNED = "pruned"
     """Retention has removed some or all of the log, if there was any."""
     OPEN = "open"
@@ -62,8 +62,8 @@ def closing_line(closing: Closing) -> bytes:
 
 
 def cut_line(attempt: int) -> bytes:
-    """Return the line shown between an attempt whose worker vanished and the next attempt."""
-    return f"attempt {attempt} was cut off: its worker vanished, and output that it had not sent is lost\n".encode()
+    """Return the line shown between an attempt whose worker was lost and the next attempt."""
+    return f"attempt {attempt} was cut off: its worker was lost, and output that it had not sent is lost\n".encode()
 
 
 def given_back_line(attempt: int, *, restarted: bool = True) -> bytes:

@@ -5,7 +5,7 @@ Failure      the attempt failed, or could not start; `reason` is the cause
 TimedOut     the attempt was stopped because it exceeded its timeout
 Cancelled    the attempt was stopped because cancellation was requested
 Interrupted  the attempt was stopped because its worker stops: it is given back and does not count
-Lost         the worker vanished, and the progress of the attempt is not known
+Lost         the worker was lost, and the progress of the attempt is not known
 Launched     the executor of the application has the work, and reports how it ends (`domain.run.report`)
 """
 

@@ -13,7 +13,7 @@ may start (or waits there for a limit). RUNNING means that a worker, or the appl
 or that it is a tree whose children have not ended.
 
 `verdict_of` decides what one ended attempt means for its run. There are two separate budgets: failed attempts count
-against the job's retries, attempts whose worker vanished against its `lost_budget`, because the job may be what killed
+against the job's retries, attempts whose worker was lost against its `lost_budget`, because the job may be what killed
 the worker.
 """
 
@@ -313,9 +313,9 @@ def _retry_or_end(run: Attempted, options: Options, ended: Ended) -> Verdict:
 def _verdict_of_lost(run: Attempted, options: Options) -> Verdict:
     lost = run.lost + 1
     if lost > options.lost_budget:
-        error = f"the worker vanished {lost} times while running this" if lost > 1 else "the worker vanished"
+        error = f"the worker was lost {lost} times while it executed this run" if lost > 1 else "the worker was lost"
         return Ended(Status.FAILED, Reason.LEASE_LOST, error, was_lost=True)
-    return Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True)
+    return Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, "the worker was lost", was_lost=True)
 
 
 def apply_cancel(verdict: Verdict) -> Verdict:

@@ -42,7 +42,7 @@ class Variable(str):
 
 
 _TYPES: Final[Mapping[type, str]] = {
-    bool: "a truth value",
+    bool: "a boolean",
     int: "a whole number",
     float: "a number",
     str: "text",
@@ -191,7 +191,7 @@ def _no_such_word(value: Any, choices: Sequence[str]) -> InvalidInput:
     if not isinstance(value, str):
         return InvalidInput(f"must be text, not {type_name(value)}", hint=f"Use one of: {', '.join(choices)}.")
     hint = suggest(value, choices, otherwise=f"Use one of: {', '.join(choices)}.")
-    return InvalidInput(f"{value[:40]!a} does not exist", hint=hint)
+    return InvalidInput(f"{value[:40]!a} is not an allowed value", hint=hint)
 
 
 # -- lists and tables
@@ -283,7 +283,7 @@ def _size(value: Any) -> int:
 def _mask(value: Any) -> int:
     if not isinstance(value, str) or not re.fullmatch(r"(0o)?[0-7]{1,4}", value):
         # A number in a file does not show whether its digits are octal: 22 would be 0o26.
-        raise wrong(value, "a mask of permissions", 'Write it as text, in octal digits: "022".')
+        raise wrong(value, "a umask", 'Write it as text, in octal digits: "022".')
     return int(value, 8)
 
 

@@ -36,7 +36,7 @@ _OVERLAP: Final = word_of(StepOverlap)
 
 
 class Workflow:
-    """A workflow that is being built: steps, and what they wait for."""
+    """A workflow declared in Python: its steps, and what each step waits for."""
 
     def __init__(
         self,
@@ -126,9 +126,10 @@ class Workflow:
 
     def _definition(self, name: str, function: Callable[..., Any] | None, work: Keywords) -> JobSpec:
         named = [key for key in STEP_KINDS if key in work]
-        if len(named) + (function is not None) != 1:
+        count = len(named) + (function is not None)
+        if count != 1:
             raise InvalidJob(
-                f'step "{name}" does {len(named) + (function is not None)} things',
+                f'step "{name}" has {"no work" if count == 0 else f"{count} kinds of work"}',
                 hint=f"Give a function, or one of job, approve, {', '.join(STEP_KINDS)}.",
                 field="step",
             )
@@ -160,7 +161,7 @@ class Workflow:
 
 
 class StepBuilder:
-    """One step of a workflow, to say what it waits for. `step` adds the next one."""
+    """One step of a workflow, as `Workflow.step` returns it. Its methods say what the step waits for."""
 
     def __init__(self, workflow: Workflow, place: int) -> None:
         self.workflow = workflow
@@ -168,6 +169,7 @@ class StepBuilder:
 
     @property
     def name(self) -> str:
+        """The name of the step."""
         return self.workflow._name(self._place)
 
     def after(
@@ -179,8 +181,8 @@ class StepBuilder:
         path: str | None = None,
         **equals: Any,
     ) -> "StepBuilder":
-        """Run after `parent`, a step or its name, if its result is one of the conditions: success (if none is named),
-        failure, skipped or complete.
+        """Run the step after `parent`, a step or its name, if the result of `parent` is one of the conditions: success
+        (the default), failure, skipped or complete.
 
         With `exit_code`, `contains`, or `path` and `equals`, its output must match as well.
         """
@@ -201,7 +203,7 @@ class StepBuilder:
         return parent.name
 
     def final(self) -> "StepBuilder":
-        """Run last, once, whatever the results of the other steps."""
+        """Run the step last, once, whatever the results of the other steps."""
         self.workflow._change(self._place, is_final=True)
         return self
 
@@ -219,7 +221,7 @@ class StepBuilder:
         recovers: bool = False,
         **options: Unpack[StepOptions],
     ) -> "StepBuilder":
-        """Add the next step to the same workflow."""
+        """Add another step to the same workflow. The arguments are those of `Workflow.step`."""
         return self.workflow.step(
             name,
             function,
@@ -275,7 +277,7 @@ def _params(given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _surplus(name: str, work: Iterable[str]) -> InvalidJob:
     return InvalidJob(
-        f'step "{name}" does two things: {", ".join(work)} is one too many',
+        f'step "{name}" has more than one kind of work: remove {", ".join(work)}',
         hint="A step that names a job or asks a person has no work of its own.",
         field="step",
     )

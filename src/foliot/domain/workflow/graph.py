@@ -111,7 +111,7 @@ def problems_of(steps: Sequence[Step]) -> Iterator[Problem]:
 def _cycle_problems(parents: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
     cycles = list(islice(find_cycles(parents), MOST_CYCLES + 1))
     for cycle in cycles[:MOST_CYCLES]:
-        yield Problem.error(f"the steps form a cycle: {_in_words(cycle)}", "Remove one of these edges.")
+        yield Problem.error(f"the steps form a cycle: {_in_words(cycle)}", "Remove one of these steps from an after.")
     if len(cycles) > MOST_CYCLES:
         yield Problem.error("there are more cycles", "They are listed once these are removed.")
 
@@ -122,16 +122,20 @@ def _in_words(cycle: Sequence[str]) -> str:
     return " -> ".join(shown)
 
 
+def _list_of_steps(known: set[str]) -> str:
+    return f"The steps are: {shortened(', '.join(sorted(known)[:20]), 400)}."
+
+
 def _edge_problems(step: Step, known: set[str], finals: Sequence[str]) -> Iterator[Problem]:
     parents = [edge.parent for edge in step.after]
     if step.is_final and parents:
-        yield Problem.error(f'final step "{step.name}" already comes after every step', "Remove its edges.")
+        yield Problem.error(f'final step "{step.name}" already comes after every step', "Remove its after.")
     for name in _repeated(parents):
         yield Problem.error(f'step "{step.name}" comes after "{name}" twice', "Combine the conditions in one edge.")
     yield from _recovery_problems(step)
     for edge in step.after:
         if edge.parent not in known:
-            hint = suggest(edge.parent, known, otherwise=f"There are: {shortened(', '.join(sorted(known)[:20]), 400)}.")
+            hint = suggest(edge.parent, known, otherwise=_list_of_steps(known))
             yield Problem.error(f'step "{step.name}" comes after "{edge.parent}", which does not exist', hint)
         elif edge.parent in finals:
             hint = "Let it come after another step, or make that step not final."

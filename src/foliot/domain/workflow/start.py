@@ -68,16 +68,18 @@ def read_params(spec: WorkflowSpec, given: Any) -> dict[str, Any]:
         return spec.params
     if not isinstance(given, dict):
         raise InvalidRun(
-            f"parameters must be an object, not {type(given).__name__}",
-            hint=f"The workflow has these parameters: {_named(spec) or 'none'}.",
+            f"parameters must be a JSON object, not {type(given).__name__}",
+            hint=_list_of_params(spec),
             field="payload",
         )
     for name in given:
         if name not in spec.params:
-            hint = suggest(name, spec.params, otherwise=f"There are: {_named(spec) or 'none'}.")
+            hint = suggest(name, spec.params, otherwise=_list_of_params(spec))
             raise InvalidRun(f"parameter {name[:64]!a} does not exist", hint=hint, field="payload")
     return {**spec.params, **given}
 
 
-def _named(spec: WorkflowSpec) -> str:
-    return shortened(", ".join(list(spec.params)[:20]), 400)
+def _list_of_params(spec: WorkflowSpec) -> str:
+    if not spec.params:
+        return "The workflow has no parameters."
+    return f"The parameters are: {shortened(', '.join(list(spec.params)[:20]), 400)}."

@@ -153,7 +153,7 @@ class _Earlier(NamedTuple):
         if name in self.steps or (_quoted(reference, self.steps) and not self.quoted(reference)):
             hint = suggest(name, earlier, otherwise="Name an earlier step, or let this step come after it.")
             return Problem.error(f'step "{name}" does not come before this one', self.quoted(reference) or hint)
-        there_are = f"There are: {shortened(', '.join([*self.steps][:20]), 400)}."
+        there_are = f"The steps are: {shortened(', '.join(dict.fromkeys([*self.steps][:20])), 400)}."
         hint = suggest(name, earlier, otherwise=suggest(name, self.steps, otherwise=there_are))
         return Problem.error(f'step "{name}" does not exist', self.quoted(reference) or hint)
 
@@ -182,7 +182,7 @@ def _problem(reference: Reference, earlier: _Earlier, params: Mapping[str, Any])
 def _named(reference: Reference, params: Mapping[str, Any]) -> str:
     """Return a hint with the closest parameter, or with all parameters."""
     there_are = (
-        f"There are: {shortened(', '.join(list(params)[:20]), 400)}."
+        f"The parameters are: {shortened(', '.join(list(params)[:20]), 400)}."
         if params
         else "The workflow has no parameters: define them in params."
     )

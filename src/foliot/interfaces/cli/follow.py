@@ -3,9 +3,9 @@
 from foliot.domain.ids import RunId
 from foliot.domain.run.run import Run, Status
 from foliot.domain.tree.run_kind import FanoutRole, role_of
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.interfaces.cli.fanout_progress import follow_fanout
 from foliot.interfaces.cli.output import or_as_note, print_json, print_line, print_note, print_result, print_warning
+from foliot.interfaces.cli.render.explanation import missing_worker, worker_command
 from foliot.interfaces.cli.render.format import last_line, status
 from foliot.interfaces.cli.render.log import TextPrinter, print_log
 from foliot.interfaces.cli.render.step_log import StepTextPrinter, print_steps
@@ -31,8 +31,8 @@ async def report_started_run(services: Services, run_id: RunId, *, wait: bool, f
 async def _warn_without_worker(services: Services, run_id: RunId) -> None:
     queue = await services.queries.runs.unserved_queue(run_id)
     if queue is not None:
-        missing = "no coordinator" if queue == TREES_QUEUE else f'no worker of queue "{queue}"'
-        print_warning(f"{missing} is alive: the run waits", "Start one with: foliot serve", code="no_worker")
+        hint = f"Start one with: {worker_command(queue)}"
+        print_warning(f"no {missing_worker(queue)} is alive: the run waits", hint, code="no_worker")
 
 
 async def _follow_output(services: Services, run: Run) -> None:

@@ -9,14 +9,16 @@ import click
 from foliot.errors import FoliotError, InvalidInput
 
 CONFIG: Final = "foliot.toml"
-NAMING: Final = "A run is named by its id, by six or more characters of its beginning or end, by @last, or by JOB@last."
+NAMING: Final = (
+    "Name a run by its id, by the first or last characters of its id (at least six), by @last, or by JOB@last."
+)
 """The epilog of every command with a RUN or EXECUTION argument."""
 
 Decorated = Callable[..., Any]
 
 
 def json_option(meaning: str) -> Callable[[Decorated], Decorated]:
-    return click.option("--json", "as_json", is_flag=True, help=f"For programs: {meaning}.")
+    return click.option("--json", "as_json", is_flag=True, help=f"Print JSON: {meaning}.")
 
 
 def config_option(function: Decorated) -> Decorated:

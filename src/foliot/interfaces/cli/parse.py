@@ -55,7 +55,7 @@ def parse_span(text: str) -> timedelta:
     """Return a length of time: 90, 90s, 1.5h, 1h30m, 7d. A number without a unit is seconds."""
     length = _span(text)
     if length is None:
-        raise InvalidInput(f"{text[:64]!a} is not a length of time", hint='Use "90s", "15m", "24h" or "7d".')
+        raise InvalidInput(f"{text[:64]!a} is not a duration", hint='Use "90s", "15m", "24h" or "7d".')
     return length
 
 

@@ -43,7 +43,7 @@ class DependencyService:
                 # An execution that cannot be read may contain both.
                 if execution.error is not None or {child, parent} <= execution.jobs.keys():
                     raise InvalidRun(
-                        f'an execution with "{child}" and "{parent}" is under way',
+                        f'an execution with "{child}" and "{parent}" has not ended',
                         hint=f"Wait for it, or: foliot cancel {execution.run_id}",
                     )
 

@@ -59,7 +59,7 @@ class JobService:
         await self.refuse_missing(named.difference(coming))
 
     async def pause(self, job_id: str, paused: bool = True) -> list[ScheduleId]:
-        """Pause, or resume, a job, whatever its owner, and return the ids of its schedules.
+        """Pause a job with all its schedules, or resume it, and return the ids of these schedules.
 
         All its schedules are paused, and executions of workflows skip the steps that name it. A step that is a job of
         its own is paused in its workflow, see `WorkflowService.pause_step`.
@@ -76,7 +76,7 @@ class JobService:
         return await self.pause(job_id, paused=False)
 
     async def delete(self, job_id: str, *, force: bool = False) -> list[ScheduleId]:
-        """Delete a job with its schedules and dependencies, and return the ids of those schedules.
+        """Delete a job with its schedules and dependencies, and return the ids of these schedules.
 
         Its runs that have not started are cancelled; its history is kept. `force` also deletes a job that a file or an
         application defined; a definition that is still there creates it again.
@@ -102,15 +102,17 @@ class JobService:
 
     # `asyncio.timeout` around the call would cancel it in the middle of a read from the storage.
     async def wait(self, job_id: str, timeout: Span | None = None) -> list[RunView]:  # noqa: ASYNC109
-        """Return the runs of the job that are running now, alone or as steps, when all of them have ended.
+        """Wait until all runs of the job that are running now have ended, and return them. Raise WaitTimeout after the
+        timeout.
 
-        Raise WaitTimeout, which is a TimeoutError, if one of them takes longer; the run goes on.
+        Steps of workflows are included. WaitTimeout is also a TimeoutError; the runs go on.
         """
         ended = await self._waiter.job_ended((await self.record(job_id)).id, timeout=timeout)
         return [view_run(run) for run in ended]
 
     async def add_dependency(self, child: str, parent: str, condition: str = "success") -> None:
-        """Start `child` when `parent` has ended, started by a schedule, with success, failure, skipped or complete.
+        """Start `child` after each scheduled run of `parent` that ends with the condition: success, failure, skipped or
+        complete.
 
         Jobs that are connected so are started together, in one execution, by a schedule of any job that waits for no
         other. An edge that closes a cycle, or that joins two such jobs with schedules of their own, is refused.
@@ -122,11 +124,11 @@ class JobService:
         await self._dependencies.remove(child, parent)
 
     async def dependencies(self, child: str) -> list[Edge]:
-        """Return what a job waits for."""
+        """Return the dependencies of a job."""
         return await self._dependencies.of(child)
 
     async def page(self, *, after: str | None = None, limit: int = 100) -> list[JobView]:
-        """Return jobs by id, those after `after`, each with its latest run."""
+        """Return up to `limit` jobs with ids after `after`, in the order of their ids, each with its latest run."""
         check_limit(limit)
         begin = None if after is None else text(after, "after", InvalidInput)
         return [listed.job for listed in await self._queries.listed(after=begin, limit=limit)]

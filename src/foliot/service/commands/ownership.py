@@ -26,7 +26,9 @@ def refuse_owned(what: str, name: str, owner: str, *, force: bool) -> None:
     it again.
     """
     if owner in OWNERS and not (force and owner in _MAY_BE_STALE):
-        left_over = f" If the {what} is gone from there: --force, in code force=True." if owner in _MAY_BE_STALE else ""
+        left_over = (
+            " If it is no longer defined there, use --force (in Python force=True)." if owner in _MAY_BE_STALE else ""
+        )
         raise OwnedElsewhere(
             f'{what} "{name}" is defined {OWNERS[owner]}', hint=f"Remove it where it is defined.{left_over}"
         )

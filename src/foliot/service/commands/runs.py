@@ -143,7 +143,10 @@ class RunService:
         if run.unreadable is not None:
             raise _not_repeatable(run, run.unreadable)
         if not run.status.is_terminal:
-            raise InvalidRun(f"run {run_id} is {run.status}, not over", hint=f"Cancel it with: foliot cancel {run_id}")
+            raise InvalidRun(
+                f"run {run_id} has not ended: it is {run.status}",
+                hint=f"Wait for it, or cancel it with: foliot cancel {run_id}",
+            )
         return run
 
     async def _job_of(self, run: Run) -> Job:
@@ -168,7 +171,7 @@ class RunService:
         return again.id
 
     async def mark(self, run_id: str) -> Marked:
-        """Count a run as a success, and return the id of the run that is one: itself, or a new one in its place.
+        """Count a run as a success. Return the answer, and the id of the successful run: the same, or a new one.
 
         A running run is refused. So is one that has ended and cannot be read, because the new run would copy it.
         """
@@ -182,11 +185,11 @@ class RunService:
         if marked.answer is MarkAnswer.NOT_FOUND:
             raise NotFound("run", run_id)
         if marked.answer is MarkAnswer.RUNNING:
-            raise InvalidRun(f"run {run_id} is under way", hint=f"Cancel it first with: foliot cancel {run_id}")
+            raise InvalidRun(f"run {run_id} is running", hint=f"Cancel it first with: foliot cancel {run_id}")
         return marked
 
     async def cancel(self, run_id: str) -> CancelAnswer:
-        """End a run: immediately if it has not started, otherwise by a request to its worker."""
+        """Cancel a run: immediately if it has not started, otherwise by a request to its worker."""
         return (await self.cancel_many([text(run_id, "run_id", InvalidInput)]))[run_id]
 
     async def cancel_many(self, run_ids: Collection[str]) -> dict[str, CancelAnswer]:
@@ -196,18 +199,18 @@ class RunService:
 
     # `asyncio.timeout` around the call would cancel it in the middle of a read from the storage.
     async def wait(self, run_id: str, timeout: Span | None = None) -> RunView:  # noqa: ASYNC109
-        """Return a run, or an execution, when it has ended. Raise WaitTimeout if that takes longer; the run goes on."""
+        """Wait until a run or an execution has ended, and return it. Raise WaitTimeout after the timeout."""
         [run] = await self._waiter.ended(RunId(text(run_id, "run_id", InvalidInput)), timeout=timeout)
         return view_run(run)
 
     async def get(self, run_id: str) -> RunView:
-        """Return a run, with the user and the key it was started with."""
+        """Return a run, including the user and the idempotency key it was started with."""
         return await self._queries.get(text(run_id, "run_id", InvalidInput))
 
     async def page(
         self, *, job: str | None = None, status: str | None = None, limit: int = 100, children: bool = False
     ) -> list[RunView]:
-        """Return the newest runs first, 1 to 10,000 of them.
+        """Return up to `limit` runs, at most 10,000, newest first.
 
         Steps of workflows and items of fanouts are left out, unless `children` is set or a job is given.
         """
@@ -225,17 +228,17 @@ class RunService:
         return [view_attempt(record) for record in await self.attempt_records(run_id)]
 
     async def logs(self, run_id: str) -> list[LogView]:
-        """Return what a run has printed so far, in all attempts."""
+        """Return the output of all attempts of a run so far."""
         items = self._logs.read(text(run_id, "run_id", InvalidInput))
         return [item async for item in items if isinstance(item, LogView)]
 
     async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
-        """Yield what a run prints until it has ended; the last item says how its log ends."""
+        """Yield the output of a run until the run has ended. The last item says how its log ends."""
         async for item in self._logs.follow(text(run_id, "run_id", InvalidInput), after):
             yield item
 
     async def output(self, run_id: str, attempt: int | None = None) -> bytes:
-        """Return the standard output of the last attempt, or of the given one: every byte, or an error."""
+        """Return every byte of the standard output of the last or the given attempt, or raise OutputUnavailable."""
         return await self._logs.raw_stdout(text(run_id, "run_id", InvalidInput), attempt)
 
     async def record(self, run_id: str) -> Run:

@@ -82,8 +82,10 @@ class ScheduleService:
         enabled: bool | None = None,
         **options: Unpack[UpsertOptions],
     ) -> UpsertedSchedule:
-        """Create or change one schedule. It starts the job `job_id` or the workflow `workflow_id`. Without `overlap`,
-        `catchup` and `jitter` it has the defaults of the application, or of the configuration of the server.
+        """Create or change a schedule of the job `job_id` or the workflow `workflow_id`.
+
+        Without `overlap`, `catchup` and `jitter` it has the defaults of the application, or of the configuration of the
+        server.
 
         A paused schedule stays paused unless `paused` is False, or `enabled` is True, which means the same. Pausing and
         changing are two writes, in the order that prevents unwanted fires between them; only a new schedule exists for
@@ -225,7 +227,7 @@ class ScheduleService:
         return [ScheduleId(name)]
 
     async def delete(self, schedule_id: str, *, force: bool = False) -> None:
-        """Delete a schedule; its runs are kept. `force` also deletes one that a file or an application defined."""
+        """Delete a schedule and keep its runs. `force` also deletes one that a file or an application defined."""
         flag(force, "force", InvalidInput)
         schedule = await self.record(schedule_id)
         refuse_owned("schedule", schedule.id, schedule.revision.spec.source, force=force)
@@ -237,7 +239,7 @@ class ScheduleService:
         return (await self._queries.page(text(schedule_id, "schedule_id", InvalidInput))).schedule
 
     async def ticks(self, schedule_id: str, limit: int = 100) -> list[TickView]:
-        """Return the newest rows of a schedule's ledger, newest first, 1 to 10,000 of them."""
+        """Return up to `limit` rows of the ledger of a schedule, at most 10,000, newest first."""
         check_limit(limit)
         return await self._queries.ticks(text(schedule_id, "schedule_id", InvalidInput), limit)
 

@@ -81,7 +81,7 @@ class WorkflowService:
         return await self._storage.definitions.deploy(Deployment(workflows))
 
     async def deploy(self, document: Document) -> DeployedWorkflow:
-        """Store a workflow given as JSON as its newest version, with its schedules, all or nothing.
+        """Store a workflow given as a JSON document, with its schedules, as its newest version.
 
         Its schedules, `schedule_based` triggers included, are created, changed or deleted with it; their default
         policies are those of `schedules.upsert`. An invalid document raises InvalidDocument with every problem, each
@@ -104,12 +104,12 @@ class WorkflowService:
         )
 
     async def document(self, workflow_id: str, *, version: int | None = None) -> dict[str, Any]:
-        """Return a workflow as the document that `deploy` takes, secrets included."""
+        """Return a workflow as a document for `deploy`, including its secrets."""
         found = await self.record(workflow_id, version)
         return self._documents.write(workflow_id, found.spec, await self.own_schedules(workflow_id))
 
     async def delete(self, workflow_id: str, *, force: bool = False) -> list[ScheduleId]:
-        """Delete a workflow with its schedules and the jobs of its steps, and return the ids of those schedules.
+        """Delete a workflow with its schedules and the jobs of its steps, and return the ids of these schedules.
 
         Executions that have not begun are cancelled, open ones go on, and history is kept. Deployed again, the
         workflow continues with the next version. `force` also deletes one that a file or an application defined.
@@ -133,7 +133,7 @@ class WorkflowService:
         return schedules
 
     async def pause_step(self, workflow_id: str, step: str, paused: bool = True) -> None:
-        """Make executions skip a step, or no longer."""
+        """Pause a step, so that executions skip it, or resume it."""
         flag(paused, "paused")
         text(step, "step", InvalidInput)
         version = await self.record(workflow_id)
@@ -143,7 +143,7 @@ class WorkflowService:
         await self._storage.definitions.pause_step(workflow_id, step, paused=paused)
 
     async def resume_step(self, workflow_id: str, step: str) -> None:
-        """Make executions run a paused step again."""
+        """Resume a paused step."""
         await self.pause_step(workflow_id, step, paused=False)
 
     async def check(self, workflows: Mapping[str, WorkflowSpec], declared: Declared | None = None) -> None:
@@ -219,17 +219,18 @@ class WorkflowService:
         return await self._runs.enqueue(name, request)
 
     async def rerun(self, execution_id: str, *steps: str, same_version: bool = False) -> RunId:
-        """Start a new execution that keeps the results of an ended one, except of the given steps and all after them.
+        """Start a new execution that repeats the given steps of an ended one, by default the failed ones, and all steps
+        after them.
 
-        Without steps it starts at those that failed. It uses the newest version, which must have the steps whose
-        results are kept, or with `same_version` the version of the ended execution.
+        It keeps the results of the other steps. It uses the newest version, which must have the steps whose results are
+        kept, or with `same_version` the version of the ended execution.
         """
         named = [text(step, "step", InvalidInput) for step in steps]
         flag(same_version, "same_version", InvalidInput)
         return await self._rerun(await self.execution(execution_id), named, same_version=same_version)
 
     async def mark_step(self, execution_id: str, step: str) -> RunId:
-        """Count a step as a success, and return the id of the execution that goes on.
+        """Count a step as a success, and return the id of the execution that continues: the same, or a new one.
 
         A waiting step succeeds immediately. If the execution has ended, a new one of the same version continues after
         the step.
@@ -249,7 +250,7 @@ class WorkflowService:
         await self._answer(execution_id, step, ended)
 
     async def reject(self, execution_id: str, step: str, *, by: str | None = None) -> None:
-        """Reject a step that waits for a person: it fails."""
+        """Reject a step that waits for a person. The step fails."""
         await self._answer(
             execution_id, step, Ended(Status.FAILED, Reason.REJECTED, f"rejected by {by}" if by else "rejected")
         )
@@ -260,7 +261,7 @@ class WorkflowService:
         _refuse_unknown_steps(execution, [step])
         run_id = (await self._approvals(execution)).get(step)
         if run_id is None or not await self._storage.orders.answer({run_id: ended}):
-            raise InvalidRun(f'step "{step}" does not wait for an answer', hint=f"See: foliot show {execution_id}")
+            raise InvalidRun(f'step "{step}" does not wait for approval', hint=f"See: foliot show {execution_id}")
 
     async def _approvals(self, execution: ExecutionView) -> dict[str, RunId]:
         """Return the runs of approval steps. Other waiting runs cannot be answered, since their work must be done."""
@@ -286,7 +287,7 @@ class WorkflowService:
         return await self._runs.enqueue(workflow_id, replace(request, extra={"start": msgspec.to_builtins(start)}))
 
     async def execution(self, execution_id: str) -> ExecutionView:
-        """Return an execution with all its steps."""
+        """Return an execution with all its steps. Raise NotFound if it does not exist."""
         found = await self.status(execution_id)
         if found is None:
             raise NotFound("execution", execution_id)
@@ -299,7 +300,7 @@ class WorkflowService:
         return view_execution(found[0]) if found else None
 
     async def active(self, workflow_id: str | None = None, *, limit: int = 100) -> list[ExecutionView]:
-        """Return open executions, oldest first."""
+        """Return up to `limit` open executions, of one workflow or of all, oldest first."""
         name = None if workflow_id is None else text(workflow_id, "workflow_id", InvalidInput)
         found = await self._storage.queries.executions(workflow_id=name, limit=limit)
         return [view_execution(details) for details in found.executions]
@@ -359,7 +360,10 @@ def _owners(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec])
 
 def _refuse_open(execution: ExecutionView) -> None:
     if not Status(execution.status).is_terminal:
-        raise InvalidRun(f"execution {execution.id} is not over", hint=f"Wait for it, or: foliot cancel {execution.id}")
+        raise InvalidRun(
+            f"execution {execution.id} has not ended",
+            hint=f"Wait for it, or cancel it with: foliot cancel {execution.id}",
+        )
 
 
 def _refuse_unknown_steps(execution: ExecutionView, steps: Sequence[str]) -> None:

@@ -14,45 +14,59 @@ from foliot.service.queries.run_view import key_of
 
 
 class StepView(msgspec.Struct, frozen=True, kw_only=True):
-    """A step of an execution. `result` is None while it is pending, `status` None while it has no run."""
+    """A step of an execution."""
 
     name: str
+    """The name of the step."""
     result: str | None
+    """Its result: success, failure or skipped. None while it is pending."""
     status: str | None
+    """The status of its run, or None while it has no run."""
     run_id: str | None
+    """The id of its run, or None while it has no run."""
     reason: str
+    """Why it has its result, if neither its run nor its blockers explain it; otherwise empty."""
     blockers: list[str]
-    """Steps whose result prevented it from running."""
+    """The steps whose results prevented it from running."""
     cause: str | None = None
-    """Why its run ended as it did: exception, exit_code, timeout and so on."""
+    """The reason of its run: exception, exit_code, timeout and so on."""
     error: str | None = None
     """The error of its run."""
     recovered_by: list[str] = []
-    """Steps whose success made up for its failure."""
+    """The steps with `recovers` whose success makes up for its failure."""
 
 
 class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
-    """One execution of a workflow, as it is now. Changing the value changes nothing stored."""
+    """One execution of a workflow with its steps, as it was when it was read."""
 
     id: str
+    """The id of the execution."""
     workflow_id: str
+    """The id of its workflow."""
     version: int
+    """The version of the workflow."""
     status: str
+    """Its status, one of those of a run."""
     params: dict[str, Any]
+    """The parameters it was started with."""
     scheduled_for: datetime | None
+    """The planned time, or None if it was not planned."""
     started_at: datetime | None
+    """When it started."""
     finished_at: datetime | None
+    """When it ended, or None."""
     user_id: str | None
     """The user it was started for."""
     idempotency_key: str | None
     """The key of its tick, or the key given to the launcher."""
     rerun_of: str | None
-    """The execution that it repeats."""
+    """The execution that it repeats, or None."""
     rerun_version: int | None
-    """The version of that execution."""
+    """The version of the execution that it repeats, or None."""
     error: str | None
     """Why it failed; while it is open, which row of it cannot be read."""
     steps: list[StepView]
+    """Its steps, in the order of the workflow."""
 
     @property
     def results(self) -> dict[str, str | None]:

@@ -40,7 +40,7 @@ _REFUSALS: Final[Mapping[LogState, tuple[type[OutputUnavailable], str, str]]] = 
         "is not kept whole",
         "Raise the job's output_cap, or let it write large results to a file.",
     ),
-    LogState.WORKER_LOST: (OutputLost, "was cut off when its worker vanished", "Run it again: foliot retry RUN."),
+    LogState.WORKER_LOST: (OutputLost, "was cut off when its worker was lost", "Run it again: foliot retry RUN."),
     LogState.PRUNED: (OutputPruned, "has been removed", "Raise retention for logs, or run it again: foliot retry RUN."),
     LogState.OPEN: (OutputUnfinished, "is not complete yet", "Read it again when the run has ended."),
 }
@@ -246,7 +246,7 @@ class _Numbers:
 
     def cuts(self, run_id: RunId, after: Cursor | None, token: Token, at: Instant) -> Iterator[LogView]:
         """Yield a line for each start between a position and `token`, which began at `at`, that was cut off: it was
-        given back, or its worker vanished."""
+        given back, or its worker was lost."""
         if after is not None and after[0] < token and self._was_given_back(after):
             attempt = self.of(Token(after[0]))
             yield _cut(run_id, after[0], attempt, at, given_back_line(attempt))

@@ -29,34 +29,50 @@ class ProgressView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunView(msgspec.Struct, frozen=True, kw_only=True):
-    """A run."""
+    """A run, as it was when it was read."""
 
     id: str
+    """The id of the run."""
     job_id: str
+    """The id of its job, or of its workflow."""
     job_schedule_id: str | None
-    """The schedule that created it; None for a manual run."""
+    """The schedule that created it, or None."""
     status: Status
+    """Its status: scheduled, queued, running, cancelling, success, partial, failed, timeout, cancelled or skipped."""
     reason: str | None
+    """Why it ended as it did, or None."""
     scheduled_for: datetime | None
-    """The planned time: that of its tick, or `run_at`. None for an unplanned run."""
+    """The planned time: that of its tick, or `run_at`. None if it was not planned."""
     due_at: datetime
     """The earliest start; a retry moves it."""
     created_at: datetime
+    """When it was created."""
     started_at: datetime | None
     """When its latest attempt began."""
     finished_at: datetime | None
+    """When it ended, or None."""
     updated_at: datetime
+    """When it was created, started or ended, whichever is latest."""
     attempt: int
+    """The number of attempts so far."""
     lost: int
-    """How many of its attempts ended because their worker vanished."""
+    """The number of attempts that ended because their worker was lost."""
     input_payload: Any
+    """The payload it was created with."""
     output_payload: Any
+    """What the function returned, or the parsed output of a command or request with `output`."""
     error_message: str | None
+    """Why its latest attempt failed, or None."""
     exit_code: int | None
+    """The exit code of its latest attempt, or None."""
     trigger: str
+    """What created it: schedule, api, cli, workflow, fanout, reducer, or the retry or mark of another run."""
     queue: str
+    """The queue that workers claim it from."""
     priority: int
+    """Its priority; higher starts earlier."""
     worker_id: str | None
+    """The worker of its latest attempt, or None."""
     idempotency_key: str | None
     """The key of its tick, or the key given to the launcher. Lists contain only the former."""
     user_id: str | None
@@ -64,13 +80,13 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     duration: float | None
     """Seconds of the latest attempt, from start to end. None while it runs."""
     lag: float | None
-    """Seconds from the planned or due time to the start."""
+    """Seconds from the planned or due time to the start. None before the start."""
     parent_id: str | None
-    """The tree that the run is a child of: the execution of a step."""
+    """The run that started it: the execution of a step, or the fanout of an item."""
     root_id: str | None
-    """The outermost tree."""
+    """The outermost of the runs that started it."""
     child_key: str | None
-    """Its name within the parent: the name of a step."""
+    """Its name within its parent: the name of the step, or the number of the item."""
     kind: RunKind
     """Whether it is a run of a job alone, an execution of a workflow, a fanout, or a part of one of them."""
     role: FanoutRole | None = None
@@ -78,6 +94,7 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     item: str | None = None
     """The item of a child of a fanout, as its process gets it. None if it is not text: see `item_base64`."""
     item_base64: str | None = None
+    """An item that is not text, as Base64. None: it is text, or the run has no item."""
     item_index: int | None = None
     """The position of the item in its fanout, from 0."""
     progress: ProgressView | None = None

@@ -37,7 +37,7 @@ class TickQueries:
             only = only._replace(until=from_datetime(until))
         page = await self._queries.tick_page(only)
         if page is None:
-            raise await self._references.nothing(name or "", "job and no schedule")
+            raise await self._references.nothing(name or "", "job or schedule")
         return view_tick_page(page)
 
 

@@ -81,7 +81,9 @@ def _refuse_existing(target: Path) -> None:
     names = [Path(f"{file}{rest}") for file in (target, _logs_of(target)) for rest in _BESIDE]
     for name in names:
         if name.exists():
-            raise InvalidInput(f"{name} exists", hint="Name another file: a backup overwrites nothing.", field="path")
+            raise InvalidInput(
+                f"{name} exists", hint="Name another file: existing files are not overwritten.", field="path"
+            )
 
 
 @contextmanager

@@ -67,7 +67,8 @@ def read_spec(kind: type[Spec], spec: Mapping[str, Any]) -> Spec:
     try:
         return convert(spec, kind)
     except ValidationError as error:
-        hint = f"Its fields are: {', '.join(kind.__struct_fields__)}."
+        is_unknown = "unknown field" in str(error)
+        hint = f"Its fields are: {', '.join(kind.__struct_fields__)}." if is_unknown else "Correct this value."
         raise InvalidJob(f"not a valid {name_of(kind)} job: {shortened(str(error))}", hint=hint, field="spec") from None
     except UnicodeEncodeError:
         hint = "Replace the lone surrogate with a whole character."

@@ -39,7 +39,7 @@ _ALL: Final = "all"
 @storage_options
 @json_option("one object per run")
 def cancel(runs: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
-    """Cancel RUNS: at once if they have not started, else by a request to their worker."""
+    """Cancel RUNS. A run that has not started ends at once; the worker of a running one is asked to end it."""
     return run_batch(storage, config, runs, _cancel, as_json=as_json)
 
 
@@ -47,7 +47,7 @@ async def _cancel(services: Services, name: str) -> Result:
     run = await services.runs.find(name)
     answer = await services.runs.cancel(run.id)
     if answer not in _CANCELLED:
-        raise FoliotError(f"run {run.id} is over: {run.status}", hint="Run it again with: foliot retry RUN")
+        raise FoliotError(f"run {run.id} has already ended: {run.status}", hint="Run it again with: foliot retry RUN")
     done = _CANCELLED[answer]
     if answer is CancelAnswer.REQUESTED and role_of(run) is FanoutRole.PARENT:
         done = "cancellation of its items requested"
@@ -62,7 +62,7 @@ async def _cancel(services: Services, name: str) -> Result:
 @click.option("--failed", is_flag=True, help="Of fanouts: repeat only items that failed, timed out or were cancelled.")
 @json_option("one object per run")
 def retry(runs: tuple[str, ...], storage: str | None, config: Path | None, failed: bool, as_json: bool) -> int:
-    """Start new runs with the payload and options of RUNS that are over, and print their ids.
+    """Repeat RUNS that have ended: start new runs with the same payload and options, and print their ids.
 
     A fanout reads its inputs again; with --failed, a new fanout runs the failed items of RUNS.
     """
@@ -80,7 +80,7 @@ async def _retry(services: Services, name: str, *, is_for_failed: bool) -> Resul
 @storage_options
 @json_option("one object per run")
 def mark(runs: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
-    """Mark RUNS as successes.
+    """Mark RUNS as successful.
 
     A run that has not started ends at once. A run that ended without success stays as it is, and a new run with
     status success is recorded in its place. A running run must be cancelled first.
@@ -112,7 +112,7 @@ def pause(
     config: Path | None,
     as_json: bool,
 ) -> int:
-    """Stop jobs (all their schedules), schedules, or all schedules from firing.
+    """Pause jobs with all their schedules, single schedules, or all schedules.
 
     Running work continues. Ticks during the pause are recorded as skipped (paused). Workflows skip the steps that name
     a paused job.
@@ -132,7 +132,7 @@ def pause(
 @storage_options
 @json_option("one object per id")
 def resume(ids: tuple[str, ...], is_all: bool, storage: str | None, config: Path | None, as_json: bool) -> int:
-    """Let paused jobs (all their schedules) or schedules fire again, and paused jobs run as steps.
+    """Resume paused jobs with all their schedules, or single schedules.
 
     --all ends the pause of all schedules. What was paused by its id stays paused.
     """

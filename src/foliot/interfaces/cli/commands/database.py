@@ -18,7 +18,7 @@ from foliot.interfaces.cli.render.text import escaped
 @storage_options
 @json_option("one object")
 def backup(path: Path, storage: str | None, config: Path | None, as_json: bool) -> None:
-    """Copy a SQLite database to PATH, as it is at one moment, and the output of its jobs to PATH-logs.
+    """Copy a consistent snapshot of a SQLite database to PATH, and of the output of its jobs to PATH-logs.
 
     If PATH is a directory, the copy in it is named after the database and the time. Servers may keep running. Existing
     files are not overwritten.
@@ -39,7 +39,7 @@ def backup(path: Path, storage: str | None, config: Path | None, as_json: bool) 
 @storage_options
 @json_option("one object")
 def migrate(storage: str | None, config: Path | None, as_json: bool) -> None:
-    """Create the database, or bring it up to date. `foliot serve` does this when it starts."""
+    """Create the database, or upgrade it to this version. `foliot serve` does this when it starts."""
     url = storage_url(storage, config)
     with progress_note("bringing the database up to date"):
         asyncio.run(_migrate(url))

@@ -32,7 +32,10 @@ _STEPS: Final = (
 @storage_options
 @json_option("one object")
 def command(what: str, storage: str | None, config: FilePath | None, as_json: bool) -> None:
-    """Explain a run or a planned time: each stage from tick to exit, which one binds, and when that can change."""
+    """Explain a run, or a planned time of a schedule, stage by stage: tick, policy, limit, worker, attempts, exit.
+
+    The output names the stage that decides the current status, and says when that can change.
+    """
 
     def ask(services: Services) -> Awaitable[Path]:
         name, _, at = what.rpartition("@")

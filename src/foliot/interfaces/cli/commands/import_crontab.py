@@ -28,7 +28,7 @@ from foliot.interfaces.cli.crontab_sources import (
 from foliot.interfaces.cli.output import print_line, print_note, print_warning
 from foliot.interfaces.cli.render.text import counted, escaped
 
-_SECTIONS: Final = {"Sources": {"crontab": "Write a configuration for the jobs of a crontab."}}
+_SECTIONS: Final = {"Sources": {"crontab": "Convert a crontab to a configuration."}}
 _HOMES: Final = {"crontab": "import_crontab:crontab"}
 _PRIVATE: Final = 0o600
 

@@ -21,7 +21,7 @@ from foliot.service.services import Services
 @click.command("logs", epilog=NAMING)
 @click.argument("run", shell_complete=complete_ids("run"))
 @storage_options
-@click.option("-f", "--follow", is_flag=True, help="Continue until the run is over, through all its attempts.")
+@click.option("-f", "--follow", is_flag=True, help="Continue until the run has ended, through all its attempts.")
 @click.option(
     "--stdout",
     is_flag=True,
@@ -29,7 +29,9 @@ from foliot.service.services import Services
 )
 @click.option("--attempt", type=click.IntRange(1), help="Only this attempt. Default with --stdout: the last one.")
 @click.option("--item", metavar="ITEM", help="Of a fanout: the output of this item, by index or exact text.")
-@click.option("--tail", type=click.IntRange(0, 1_000_000), help="Begin with this many last lines.")
+@click.option(
+    "--tail", type=click.IntRange(0, 1_000_000), help="Print only this many of the last lines, and what follows."
+)
 @click.option("--timestamps", is_flag=True, help="Begin each line with its time and stream.")
 @json_option("one object per piece, and one with the state of the log")
 def command(
@@ -44,8 +46,10 @@ def command(
     timestamps: bool,
     as_json: bool,
 ) -> None:
-    """Print the output of RUN; of an execution the output of its steps, each line with the name of its step; of a
-    fanout the output of one item, or of its reducer.
+    """Print the output of RUN.
+
+    For an execution, print the output of its steps, with the name of the step in each line. For a fanout, print the
+    output of one item, or of its reducer.
 
     On a terminal colours are kept, and all other control characters are removed.
     """

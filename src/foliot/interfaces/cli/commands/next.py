@@ -19,7 +19,9 @@ _AROUND: Final = 60
 @click.command("next")
 @click.argument("expression")
 @click.option("--timezone", "--tz", help="IANA time zone. Default: UTC.")
-@click.option("-n", "--count", default=5, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
+@click.option(
+    "-n", "--count", default=5, show_default=True, type=click.IntRange(1, 10_000), help="Maximum number of rows."
+)
 @click.option("--from", "start", help="Start at this time instead of now: 2026-03-29T00:00Z.")
 @click.option(
     "--dst",

@@ -28,12 +28,14 @@ _COLUMNS: Final = (Column("WHEN"), Column("JOB", is_whole=True, stays=True), Col
 @click.command("plan")
 @storage_options
 @click.option("--within", default="24h", show_default=True, help="How far ahead: 90s, 15m, 24h, 7d.")
-@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(0, 10_000), help="How many firings.")
+@click.option(
+    "-n", "--limit", default=20, show_default=True, type=click.IntRange(0, 10_000), help="Maximum number of fire times."
+)
 @json_option("one object")
 def command(storage: str | None, config: Path | None, within: str, limit: int, as_json: bool) -> int:
     """Show what `foliot reload` would change, and what would fire after it. Nothing is changed.
 
-    The exit code is 1 if the file has errors, or defines something that belongs to another source.
+    The exit code is 1 if the file has errors, or defines a job that another file or an application owns.
     """
     ahead = from_timedelta(parse_span(within))
     with progress_note("comparing the configuration with the database"):

@@ -29,7 +29,7 @@ def command(storage: str | None, config: Path | None, as_json: bool) -> None:
     """Apply the configuration: only differences are changed, running work continues.
 
     It works with and without a running server; a running one sees the change at once. If the file has errors,
-    nothing is changed. Settings of [server] apply when a process starts: it is reported if one needs a restart.
+    nothing is changed. Settings of [server] apply when a process starts; settings that need a restart are reported.
     """
     with progress_note("applying the configuration"):
         configuration = load_config(require_config(config))

@@ -47,7 +47,9 @@ def _statuses(context: click.Context, parameter: click.Parameter, incomplete: st
 )
 @click.option("--root", help="Only runs in the tree of this run, at any depth.", shell_complete=complete_ids("run"))
 @click.option("--all", "children", is_flag=True, help="Also steps, items and reducers.")
-@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
+@click.option(
+    "-n", "--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="Maximum number of rows."
+)
 @json_option("one object per line")
 def command(
     storage: str | None,

@@ -20,7 +20,7 @@ from foliot.interfaces.cli.server.settings import node_options, parse_roles
 def serve(app: str | None, config: Path | None, roles: str | None, **options: object) -> None:
     """Run the jobs and schedules of a configuration, of APP (written as module:name), or of both.
 
-    Without APP and --config it is foliot.toml in this directory. The configuration is applied when the server
+    Without APP the default is foliot.toml in this directory. The configuration is applied when the server
     starts, on SIGHUP, by `foliot reload`, and with `watch = true` in [server] when a file changes. If its jobs have
     errors, the server logs them and starts with the definitions that were applied last.
     """

@@ -25,7 +25,11 @@ _CODES: Final[Mapping[State, int]] = {State.WELL: 0, State.ATTENTION: 1, State.D
 @storage_options
 @json_option("one object")
 def command(storage: str | None, config: Path | None, as_json: bool) -> int:
-    """Show whether all is well. The exit code is 0 if it is, 1 if something needs attention, 2 if Foliot is down."""
+    """Show whether Foliot is working and what needs attention.
+
+    The exit code is 0 if all is well, 1 if something needs attention, 2 if no scheduler or
+    no worker is alive, or the database cannot be reached.
+    """
     page = _page(storage, config)
     if as_json:
         print_json(status_document(page))

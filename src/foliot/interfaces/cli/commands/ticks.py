@@ -24,11 +24,13 @@ from foliot.service.services import Services
 @storage_options
 @click.option("--since", help="Only ticks planned since: 24h, 7d, or a time in ISO 8601.")
 @click.option("--until", help="Only ticks planned until then, written as for --since.")
-@click.option("--missed", is_flag=True, help="Only ticks that no scheduler decided in time.")
+@click.option("--missed", is_flag=True, help="Only ticks that did not run because no scheduler was running in time.")
 @click.option("--skipped", is_flag=True, help="Only ticks that were deliberately not run.")
 @click.option("--ran", is_flag=True, help="Only ticks that became runs.")
 @click.option("--failed", is_flag=True, help="Only ticks without a run because of an error, or whose run failed.")
-@click.option("-n", "--limit", default=50, show_default=True, type=click.IntRange(1, 1_000), help="How many.")
+@click.option(
+    "-n", "--limit", default=50, show_default=True, type=click.IntRange(1, 1_000), help="Maximum number of rows."
+)
 @json_option("one object per line")
 def command(
     name: str | None,

@@ -13,7 +13,7 @@ from foliot.interfaces.cli.parse import parse_json, parse_moment, parse_span
 from foliot.service.commands.runs import RunRequest
 from foliot.service.services import Services
 
-_AT: Final = 'Use ISO 8601, such as "2026-01-31T08:00Z"; for a length of time from now use --delay.'
+_AT: Final = 'Use ISO 8601, such as "2026-01-31T08:00Z"; for a duration from now use --delay.'
 
 
 @click.command("trigger")
@@ -24,7 +24,7 @@ _AT: Final = 'Use ISO 8601, such as "2026-01-31T08:00Z"; for a length of time fr
 @click.option("--delay", help="Start after this time: 90s, 15m, 24h.")
 @click.option("--priority", type=click.IntRange(-1_000, 1_000), help="Higher priorities start first.")
 @click.option("--key", help="Dedupe key: a second call with it starts no second run.")
-@click.option("--wait", is_flag=True, help="Wait until the run is over; exit code 1 unless it succeeds.")
+@click.option("--wait", is_flag=True, help="Wait until the run has ended; exit code 1 unless it succeeds.")
 @click.option("--follow", is_flag=True, help="Print the output of the run or its steps, and wait as with --wait.")
 @json_option("one object")
 def command(

@@ -24,7 +24,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 @click.option("--since", default="7d", show_default=True, help="How far back: 24h, 7d, or a time in ISO 8601.")
 @json_option("one object per fault, then a summary")
 def command(storage: str | None, config: Path | None, since: str, as_json: bool) -> int:
-    """Compute what the ledger should contain, and compare. The exit code is 1 when a problem is found."""
+    """Compare the ledger with the ticks that the schedules should have. The exit code is 1 if a problem is found."""
     after = from_datetime(max(parse_past(since, datetime.now(UTC)), _EPOCH))
 
     async def check(services: Services) -> list[Report]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from foliot.domain.job.job import DEFAULT_QUEUE
 from foliot.domain.run.outcome import Reason
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Result
@@ -26,8 +27,9 @@ REASONS: Final[Mapping[str, str]] = {
     Reason.TIMEOUT: "it exceeded its timeout",
     Reason.CANCELLED: "it was cancelled",
     Reason.LEASE_LOST: "its worker was lost",
-    Reason.RESTART: "its worker was stopped, and the job allows only one attempt",
+    Reason.RESTART: "its worker was stopped, and delivery is at_most_once",
     Reason.LAUNCH_FAILED: "it could not be started",
+    Reason.EXECUTOR_FAILED: "the executor of the application reported a failure",
     Reason.LIMIT_MEMORY: "it exceeded its memory limit",
     Reason.LIMIT_CPU: "it exceeded its limit of processor time",
     Reason.LIMIT_FILE_SIZE: "it wrote a file larger than its limit",
@@ -55,7 +57,7 @@ STEP_REASONS: Final[Mapping[str, str]] = {
     "removed": "its job does not exist any more",
     "disabled": "its job is disabled",
     "job_paused": "its job is paused",
-    "overlap": "an earlier run of it was not over",
+    "overlap": "an earlier run of it had not ended",
     "marked": "it was marked as a success",
 }
 """Reasons of the result of a step as text. A reason that is not listed is printed as it is."""
@@ -109,10 +111,8 @@ def _waiting(
             until = f", until {moment(given.until)} at most" if given.until else ""
             names = ", ".join(given.depends_on[:_MOST_DEPENDENCIES])
             return f"due at {moment(given.due_at)}, waiting for its gate{until}: {names}"
-        case why.NoWorker(queue=queue) if queue == TREES_QUEUE:
-            return "no coordinator is alive to start workflows; start one with: foliot serve"
         case why.NoWorker():
-            return f'no worker of queue "{given.queue}" is alive; start one with: foliot serve, or foliot worker'
+            return f"no {missing_worker(given.queue)} is alive; start one with: {worker_command(given.queue)}"
         case why.WaitsForLimit():
             return _waits_for_limit(given)
         case why.NoFreeSlot():
@@ -120,7 +120,19 @@ def _waiting(
         case why.WaitsForTurn():
             return "waiting for its turn"
         case why.WaitsForAnswer():
-            return f"waiting for an answer: foliot workflows approve {given.execution_id} {given.step}, or reject"
+            return f"waiting for approval: foliot workflows approve {given.execution_id} {given.step}, or reject"
+
+
+def missing_worker(queue: str) -> str:
+    """Return which process must be alive to take runs from a queue."""
+    return "coordinator" if queue == TREES_QUEUE else f'worker of queue "{queue}"'
+
+
+def worker_command(queue: str) -> str:
+    """Return the command that starts a process for a queue."""
+    if queue == TREES_QUEUE:
+        return "foliot serve"
+    return "foliot serve, or foliot worker" if queue == DEFAULT_QUEUE else f"foliot worker --queue {queue}"
 
 
 def _waits_for_limit(given: why.WaitsForLimit) -> str:

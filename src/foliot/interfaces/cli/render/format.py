@@ -95,7 +95,9 @@ def due(run: RunView) -> str:
 def status(run: RunView) -> str:
     if run.unreadable:
         return "unreadable"
-    return f"{run.status} ({run.reason})" if run.reason and run.reason != run.status else str(run.status)
+    # A run that waits for its next attempt has the reason of the last one, which is not the reason of its status.
+    has_reason = run.reason and run.reason != run.status and run.status.is_terminal
+    return f"{run.status} ({run.reason})" if has_reason else str(run.status)
 
 
 def tick_row(tick: TickView) -> Sequence[object]:

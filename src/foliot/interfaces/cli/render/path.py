@@ -6,11 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
+from foliot.domain.gate.spec import Action
 from foliot.domain.instant import LATEST, to_datetime
+from foliot.domain.job.job import DEFAULT_QUEUE
 from foliot.domain.schedule.schedule import ScheduleType
 from foliot.domain.schedule.tick import TickReason
-from foliot.domain.tree.tree import TREES_QUEUE
-from foliot.interfaces.cli.render.explanation import REASONS, explain
+from foliot.interfaces.cli.render.explanation import REASONS, explain, missing_worker, worker_command
 from foliot.interfaces.cli.render.format import exact_span, last_line, moment, span
 from foliot.interfaces.cli.render.pause import pause_text
 from foliot.interfaces.cli.render.text import counted
@@ -20,10 +21,10 @@ from foliot.service.queries.pause_view import PauseView
 
 _MOST_NAMED: Final = 5
 TICK_REASONS: Final[Mapping[str, str]] = {
-    TickReason.ON_TIME: "in time",
+    TickReason.ON_TIME: "on time",
     TickReason.CAUGHT_UP: "caught up",
     TickReason.BOOT: "after a boot of the host",
-    TickReason.OVERLAP: "an earlier run of the schedule was not over",
+    TickReason.OVERLAP: "an earlier run of the schedule had not ended",
     TickReason.PAUSED: "the schedule was paused",
     TickReason.DISABLED: "the job or the schedule was disabled",
     TickReason.SUCCESSFUL: "the job had succeeded since the planned time before (skip_if_successful)",
@@ -58,7 +59,7 @@ def path_fields(path: Path) -> list[tuple[str, object]]:
         ("run", path.run_id),
         ("job", path.job_id),
         ("status", path.status),
-        ("binds", _name(path.binding)),
+        ("decided by", _name(path.binding)),
         ("can change", change_text(path)),
     ]
 
@@ -147,7 +148,7 @@ def _policy(stage: answer.PolicyStage) -> str:
         case TickReason.OVERLAP:
             parts.append(f"overlap={stage.overlap}")
             if stage.in_flight:
-                parts.append(f"not over then: {_some(stage.in_flight)}")
+                parts.append(f"open then: {_some(stage.in_flight)}")
         case TickReason.PAUSED if stage.all_paused is not None:
             parts.append(pause_text(stage.all_paused))
         case TickReason.PAUSED if stage.paused_since is not None:
@@ -168,28 +169,30 @@ def _step(stage: answer.StepStage) -> str:
     return f"{stage.step} of {stage.workflow_id} version {stage.version}, execution {stage.execution_id}{parents}"
 
 
+_GATE_ACTIONS: Final[Mapping[str, str]] = {Action.SKIP: "skipped", Action.FAIL: "failed", Action.RUN: "passed"}
+
+
 def _gate(stage: answer.GateStage) -> str:
     if stage.decision is None:
         until = f" until {moment(stage.until)} at most" if stage.until else ""
         return f"waits for {_some(stage.depends_on)}{until}"
-    runs = [f"{job} by run {run}" for job, run in stage.decision.deciders.items()]
-    deciders = f"; decided by: {_some(runs)}" if runs else ""
-    return f"{stage.decision.action}: {stage.decision.explanation}{deciders}"
+    runs = [f"run {run} of {job}" for job, run in stage.decision.deciders.items()]
+    deciders = f"; decided by {_some(runs)}" if runs else ""
+    return f"{_GATE_ACTIONS.get(stage.decision.action, stage.decision.action)}: {stage.decision.explanation}{deciders}"
 
 
 def _worker(stage: answer.WorkerStage) -> str:
     if stage.waited is not None:
-        return f'queue "{stage.queue}", started after {span(stage.waited)}'
+        return f'queue "{stage.queue}", started {span(stage.waited)} after it was due'
     if not stage.workers:
-        who = "no coordinator is alive" if stage.queue == TREES_QUEUE else "no worker of it is alive"
-        return f'queue "{stage.queue}": {who}'
+        return f"no {missing_worker(stage.queue)} is alive"
     return f'queue "{stage.queue}": {counted(stage.workers, "worker")}, {stage.running} of {stage.slots} slots in use'
 
 
 def _attempt(stage: answer.AttemptStage) -> str:
     began = f"on {stage.worker} at {moment(stage.started_at)}"
     if stage.finished_at is None or stage.started_at is None:
-        return f"{stage.status} {began}"
+        return f"{stage.status} on {stage.worker} since {moment(stage.started_at)}"
     took = span((stage.finished_at - stage.started_at).total_seconds())
     reason = REASONS.get(stage.reason or "", stage.reason)
     code = f" (exit code {stage.exit_code})" if stage.exit_code else ""
@@ -201,7 +204,7 @@ def _exit(stage: answer.ExitStage) -> str:
     if stage.unreadable:
         return f"its row was not written by Foliot: {stage.error}"
     reason = REASONS.get(stage.reason or "", stage.reason)
-    lost = f", {stage.lost} lost with their worker" if stage.lost else ""
+    lost = f", {stage.lost} lost" if stage.lost else ""
     tries = f" after {counted(stage.attempts, 'attempt')}{lost}" if stage.attempts else ""
     retries = "" if stage.retries is None or stage.status == "success" else f"; retries={stage.retries}"
     error = f"; {last_line(stage.error)}" if stage.error else ""
@@ -235,27 +238,32 @@ def change_text(path: Path) -> str:
             return f"the ticks from {at} on, or earlier: foliot resume --all"
         case ChangeKind.ITEMS_END:
             return f"when its items end{f', by its timeout at {at}' if at else ''}"
+        case ChangeKind.WORKER_STARTS:
+            return f"when a {missing_worker(_queue(path))} is started: {worker_command(_queue(path))}"
     return _CHANGES[change.kind].format(*change.waits_for)
+
+
+def _queue(path: Path) -> str:
+    return next((stage.queue for stage in path.stages if isinstance(stage, answer.WorkerStage)), DEFAULT_QUEUE)
 
 
 _CHANGES: Final[Mapping[ChangeKind, str]] = {
     ChangeKind.DECIDED: "as soon as a scheduler decides it; if that takes long, see the log of foliot serve",
     ChangeKind.SCHEDULER_STARTS: "when a scheduler is started: foliot serve",
     ChangeKind.RESUMED: "the next ticks, when the schedule is resumed: foliot resume",
-    ChangeKind.WORKER_STARTS: "when a worker of its queue is started: foliot serve, or foliot worker",
     ChangeKind.SLOT_FREES: "when a slot of a worker is free and no earlier run waits",
-    ChangeKind.ANSWERED: "when it is answered: foliot workflows approve {} {}, or reject",
+    ChangeKind.ANSWERED: "when it is approved or rejected: foliot workflows approve {} {}, or reject",
     ChangeKind.REPAIRED: "when the row is restored from a backup, or the run is cancelled",
 }
 
 
 def _never(path: Path) -> str:
     if path.run_id is not None:
-        return f"never; to run it again: foliot retry {path.run_id}"
+        return f"no, it has ended; run it again with: foliot retry {path.run_id}"
     tick = path.stages[0]
     following = tick.next_run_at if isinstance(tick, answer.TickStage) else None
     after = f"; the next planned time is {moment(following)}" if following else ""
-    return f"never, a decided tick is not decided again{after}" if _is_decided(tick) else f"never{after}"
+    return f"no, a tick is decided only once{after}" if _is_decided(tick) else f"no{after}"
 
 
 def _is_decided(stage: Stage) -> bool:

@@ -163,7 +163,7 @@ def _gate_explanation(decision: Decision | None, run: RunView) -> str | None:
 
 
 def _attempt_row(attempt: AttemptView) -> Sequence[object]:
-    state = f"{attempt.status} ({attempt.reason})" if attempt.reason else attempt.status
+    state = f"{attempt.status} ({attempt.reason})" if attempt.reason not in (None, attempt.status) else attempt.status
     code = "-" if attempt.exit_code is None else attempt.exit_code
     error = last_line(attempt.error_message)
     return attempt.attempt, state, moment(attempt.started_at), span(attempt.duration), code, error

@@ -47,8 +47,8 @@ def fields(page: StatusPage) -> list[tuple[str, object]]:
         ("scheduler", "up" if page.has_scheduler else "down"),
         ("workers", _workers(page)),
         ("runs", f"{depth.running} running, {depth.queued} queued, {depth.scheduled} scheduled"),
-        ("late", _named([late.schedule_id for late in page.late]) or "no schedules"),
-        ("failing", _named([job.job_id for job in page.failing]) or "no jobs"),
+        ("late schedules", _named([late.schedule_id for late in page.late]) or "none"),
+        ("failing jobs", _named([job.job_id for job in page.failing]) or "none"),
         ("storage", f"{size_text(size.database)}, logs {size_text(size.logs)}{free}"),
     ]
 
@@ -101,9 +101,7 @@ def notice_hint(notice: answer.Notice) -> str:
         case answer.JobsStopped(jobs=jobs):
             return f"See: foliot explain {jobs[0]}@last. After a repair: foliot resume {jobs[0]}"
         case answer.JobsFailing(jobs=jobs):
-            return (
-                f"See: foliot explain {jobs[0] if jobs else 'JOB'}@last. After a repair: foliot retry, or foliot mark"
-            )
+            return f"See: foliot explain {jobs[0] if jobs else 'JOB'}@last. After a fix: foliot retry, or foliot mark"
         case answer.DiskLow():
             return "Free some space, or keep less: see [retention] in the configuration"
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():

@@ -253,11 +253,13 @@ def problem_facts(problem: Problem) -> dict[str, str]:
 
 def log_changes(changes: Changes) -> None:
     """Log the first changes by name, or that there were none."""
-    done = [
-        f"{change.action} {change.id}" for _, change in all_changes(changes) if change.action is not Action.UNCHANGED
-    ]
+    done = [change for _, change in all_changes(changes) if change.action is not Action.UNCHANGED]
     if done:
+        by_action: dict[Action, list[str]] = {}
+        for change in done[:_NAMED]:
+            by_action.setdefault(change.action, []).append(change.id)
         rest = [f"{len(done) - _NAMED} more"] if len(done) > _NAMED else []
-        log.info("configuration_applied", extra={"changes": ", ".join([*done[:_NAMED], *rest])})
+        named = [f"{action} {', '.join(ids)}" for action, ids in by_action.items()]
+        log.info("configuration_applied", extra={"changes": "; ".join([*named, *rest])})
     else:
         log.info("configuration_unchanged")

@@ -32,7 +32,9 @@ def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="Seconds until a silent worker is considered lost. Default: 60.",
         ),
         click.option(
-            "--poll", type=seconds_within(0.01, _HOUR), help="Longest pause of a loop in seconds. Default: 1."
+            "--poll",
+            type=seconds_within(0.01, _HOUR),
+            help="Longest time between two checks of the database, in seconds. Default: 1.",
         ),
         click.option(
             "--misfire-grace",

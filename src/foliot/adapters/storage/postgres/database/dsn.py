@@ -145,7 +145,7 @@ def _check_ports(netloc: str, option: str) -> None:
 def _check_schema(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise InvalidInput(
-            f"schema {name[:64]!a} is not a usable name",
+            f"schema {name[:64]!a} is not a valid name",
             hint=f"Use a-z, 0-9 and _, begin with a letter, and take at most {63 - len(_CHANNEL)} characters.",
             field="schema",
         )

@@ -82,7 +82,7 @@ _MEANINGS: Final = (
         (asyncpg.InvalidAuthorizationSpecificationError,),
         StorageError,
         "{server} does not let us in: {reason}",
-        "Check user and password in the DSN, and pg_hba.conf.",
+        "Check user and password in the URL, and pg_hba.conf.",
     ),
     _Meaning(
         (asyncpg.InsufficientPrivilegeError,),
@@ -95,7 +95,7 @@ _MEANINGS: Final = (
         (READ_ONLY,),
         StorageUnavailable,
         "{server} may only be read: {reason}",
-        "It is a standby, or default_transaction_read_only is set. Name the primary; with several hosts in the DSN, "
+        "It is a standby, or default_transaction_read_only is set. Name the primary; with several hosts in the URL, "
         "add target_session_attrs=read-write.",
     ),
     _Meaning(
@@ -138,7 +138,7 @@ _MEANINGS: Final = (
         (ssl.SSLError,),
         StorageUnavailable,
         "could not connect to {server} with TLS: {reason}",
-        "Check sslmode, sslrootcert, sslcert and sslkey in the DSN, and the certificate of the server.",
+        "Check sslmode, sslrootcert, sslcert and sslkey in the URL, and the certificate of the server.",
     ),
     _Meaning(
         (asyncpg.ClientConfigurationError,),
@@ -157,13 +157,13 @@ _MEANINGS: Final = (
         BROKEN,
         StorageUnavailable,
         "could not reach PostgreSQL at {server}: {reason}",
-        "Check that the server runs and that host and port in the DSN are right.",
+        "Check that the server runs and that host and port in the URL are right.",
     ),
     _Meaning(
         (ValueError,),
         StorageError,
         "could not prepare a connection to {server}: {reason}",
-        "Correct the DSN, or the variables of the environment that begin with PG.",
+        "Correct the URL, or the variables of the environment that begin with PG.",
     ),
 )
 """The first match is used."""
@@ -171,7 +171,7 @@ _NO_TLS: Final = _Meaning(
     (),
     StorageUnavailable,
     "{server} does not speak TLS, which sslmode asks for, or is no PostgreSQL",
-    "Check host and port in the DSN. If they are right, turn TLS on there (ssl = on in postgresql.conf). On a "
+    "Check host and port in the URL. If they are right, turn TLS on there (ssl = on in postgresql.conf). On a "
     "network that you trust, write sslmode=prefer.",
 )
 _REFUSED: Final = _Meaning(

@@ -16,8 +16,8 @@ _DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _ROOM: Final = 64 << 10
 """Bytes. A disk with less free space counts as full."""
 _HINTS: Final[tuple[tuple[type[apsw.Error], str, str], ...]] = (
-    (apsw.BusyError, "is locked by another process", "Find it with: fuser. A backup tool may hold the file."),
-    (apsw.LockedError, "is locked by another process", "Find it with: fuser. A backup tool may hold the file."),
+    (apsw.BusyError, "is locked by another process", "Find the process with: fuser FILE. It may be a backup tool."),
+    (apsw.LockedError, "is locked by another process", "Find the process with: fuser FILE. It may be a backup tool."),
     (apsw.FullError, "cannot grow: the disk is full", "Free some space; nothing that was saved is lost."),
     (apsw.ReadOnlyError, "cannot be written", "Give this user the right to write the file and its directory."),
     (apsw.PermissionsError, "cannot be written", "Give this user the right to write the file and its directory."),

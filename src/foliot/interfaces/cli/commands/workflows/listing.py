@@ -23,14 +23,14 @@ from foliot.service.services import Services
 _SECTIONS: Final = {
     "Inspect": {
         "show": "Draw a workflow, with the results of an execution.",
-        "active": "List executions that are not over.",
+        "active": "List open executions.",
     },
     "Control": {
         "start": "Start an execution.",
         "rerun": "Repeat an execution from failed or given steps.",
         "mark": "Mark a step as a success.",
-        "approve": "Approve a step that waits for an answer.",
-        "reject": "Reject a step that waits for an answer.",
+        "approve": "Approve a step that waits for approval.",
+        "reject": "Reject a step that waits for approval.",
         "pause": "Skip a step in executions.",
         "resume": "Run a paused step again.",
         "delete": "Delete workflows.",
@@ -71,7 +71,7 @@ _EXECUTIONS: Final = (
 def command(context: click.Context, storage: str | None, config: Path | None, as_json: bool) -> None:
     """List workflows: their newest version, their last execution and when the next one is due.
 
-    The commands draw and delete workflows, and start, repeat and answer executions.
+    The commands draw and delete workflows, start and repeat executions, and approve steps.
     """
     if context.invoked_subcommand is not None:
         check_option_order(context, context.invoked_subcommand)
@@ -95,10 +95,12 @@ def _workflow_row(listed: ListedWorkflow) -> Sequence[object]:
 @click.command("active")
 @storage_options
 @click.option("--workflow", help="Only executions of this workflow.", shell_complete=complete_ids("workflow"))
-@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
+@click.option(
+    "-n", "--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="Maximum number of rows."
+)
 @json_option("one object per line")
 def active(storage: str | None, config: Path | None, workflow: str | None, limit: int, as_json: bool) -> None:
-    """List executions that are not over, oldest first: their progress, and what they wait for."""
+    """List open executions, oldest first: their progress, and what they wait for."""
 
     def page(services: Services) -> Awaitable[list[ExecutionPage]]:
         return services.queries.workflows.active(workflow_id=workflow, limit=limit)

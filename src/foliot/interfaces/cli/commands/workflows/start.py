@@ -27,7 +27,7 @@ from foliot.service.services import Services
 )
 @click.option("--version", type=click.IntRange(1), help="Start this version instead of the newest.")
 @click.option("--key", help="Dedupe key: a second call with it starts no second execution.")
-@click.option("--wait", is_flag=True, help="Wait until the execution is over; exit code 1 unless it succeeds.")
+@click.option("--wait", is_flag=True, help="Wait until the execution has ended; exit code 1 unless it succeeds.")
 @click.option("--follow", is_flag=True, help="Print the output of the steps, and wait as with --wait.")
 @json_option("one object")
 def command(
