@@ -3,15 +3,12 @@
 import itertools
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
-import apsw
-
 from bench.children import Child, ChildFailed, deadline, run
-from bench.fanout.growth import read_state
 from bench.fanout.server import DEFAULT_SLOTS, DEFAULT_WIDTH, PROGRAM, SERVER, FanoutContender, serving, write_items
+from bench.fanout.state import FanoutReader, reading
 from bench.orders import Order, Result
 from bench.places import Database, Places
 from bench.samples import interleave
@@ -51,18 +48,17 @@ def _measure(contender: FanoutContender, places: Places, scale: Scale, count: in
             if contender is _IDLE:
                 return run(contender, "latency", order)
             run(contender, "start", order)
-            with closing(apsw.Connection(place, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-                connection.set_busy_timeout(5_000)
-                _wait_for_children(connection, server)
+            with reading(place) as fanout:
+                _wait_for_children(fanout, server)
                 result = run(contender, "latency", order)
-                if read_state(connection).is_over:
+                if fanout.read().is_over:
                     raise ChildFailed(f"{contender.name}: the fanout ended too early")
             return result
 
 
-def _wait_for_children(connection: apsw.Connection, server: Child) -> None:
+def _wait_for_children(fanout: FanoutReader, server: Child) -> None:
     until = deadline()
-    while not read_state(connection).ended:
+    while not fanout.read().ended:
         server.check()
         if time.monotonic() > until:
             raise ChildFailed("a fanout did not start")

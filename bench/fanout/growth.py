@@ -2,20 +2,17 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import Final, NamedTuple
-
-import apsw
+from typing import Final
 
 from bench.children import Child, ChildFailed, deadline, run
 from bench.fanout.server import DEFAULT_SLOTS, SERVER, FanoutContender, serving, write_items
+from bench.fanout.state import FanoutState, reading
 from bench.orders import Order, Result
 from bench.places import Database, Places
 from bench.samples import Samples
 from bench.scale import Scale
 from bench.tables import Column, Table
-from foliot.domain.fanout.progress import Progress
 
 _COLUMNS: Final = (
     Column("memory", "memory, MB", 1),
@@ -37,11 +34,6 @@ _FOLIOT: Final = FanoutContender(
     width=DEFAULT_SLOTS,
     slots=DEFAULT_SLOTS,
 )
-
-
-class _State(NamedTuple):
-    ended: int
-    is_over: bool
 
 
 def measure(places: Places, scale: Scale) -> Table:
@@ -81,27 +73,18 @@ def _measure(places: Places, scale: Scale, count: int, samples: Samples) -> None
                     samples.add(f"{parts.pop(0):.0%} ended", {**_sizes(server, place), **timing})
 
 
-def _states(server: Child, place: str) -> Iterator[_State]:
+def _states(server: Child, place: str) -> Iterator[FanoutState]:
     """Yield how far the fanout is, until it is over."""
     until = deadline(_LONGEST)
-    with closing(apsw.Connection(place, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-        connection.set_busy_timeout(5_000)
-        state = _State(0, is_over=False)
+    with reading(place) as fanout:
+        state = fanout.read()
         while not state.is_over:
             server.check()
             if time.monotonic() > until:
                 raise ChildFailed("a fanout did not end")
             time.sleep(_EVERY)
-            state = read_state(connection)
+            state = fanout.read()
             yield state
-
-
-def read_state(connection: apsw.Connection) -> _State:
-    row = connection.execute("SELECT progress, ended_at FROM trees WHERE job_id = 'fanout'").fetchone()
-    if row is None:
-        return _State(0, is_over=False)
-    progress, ended_at = row
-    return _State(Progress.read(str(progress).encode()).counts.ended, is_over=ended_at is not None)
 
 
 def _sizes(server: Child, place: str) -> Result:

@@ -51,7 +51,7 @@ def measure_functions(places: Places, scale: Scale) -> Table:
         "process to its last result. asyncio and uvloop: as many coroutines, a semaphore and asyncio.gather. CPU "
         "without that of PostgreSQL and of the caller of app.map."
     )
-    return _table("Fanout of functions", note, pairs, places, scale, count)
+    return _table("Fanout of functions", note, pairs, places, scale, count, digits=4)
 
 
 def _commands(places: Places, scale: Scale, count: int) -> Table:
@@ -93,10 +93,14 @@ def _function_pairs(width: int, slots: int) -> list[Pair]:
     ]
 
 
-def _table(title: str, note: str, pairs: list[Pair], places: Places, scale: Scale, count: int) -> Table:
+def _table(
+    title: str, note: str, pairs: list[Pair], places: Places, scale: Scale, count: int, digits: int = 2
+) -> Table:
     contenders = {each.name: each for own, base, _ in pairs for each in (base, own)}
     samples = interleave(contenders.values(), scale.rounds_of(3, 1), lambda each: _measure(each, places, scale, count))
-    ratios = [Ratio(name=own.name, over=base.name, metric="rate", at_least=aim) for own, base, aim in pairs]
+    ratios = [
+        Ratio(name=own.name, over=base.name, metric="rate", at_least=aim, digits=digits) for own, base, aim in pairs
+    ]
     return Table(title=title, note=note, columns=_COLUMNS, samples=samples, ratios=ratios)
 
 
