@@ -2,10 +2,11 @@
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,7 @@ from bench.places import Places
 from bench.scale import SLOTS, Scale
 from bench.tables import Table
 
-Measurement = Callable[[Places, Scale], list[Table]]
+Measurement = Callable[[Places, Scale], Iterable[Table]]
 
 MEASUREMENTS: Final = {
     "drain": "no-op runs drained by one worker, and enqueueing",
@@ -23,6 +24,7 @@ MEASUREMENTS: Final = {
     "latency": "from enqueue to start, one run at a time",
     "start": "importing, and start to first job",
     "history": "the cost of a run while history grows",
+    "fanout": "children a second, a million items, and a job beside a fanout",
 }
 PROGRAMS: Final = {
     "cron": ("cron_next", "the next moment of a cron expression"),
@@ -37,7 +39,13 @@ def main() -> None:
         _run_program(sys.argv[1], sys.argv[2:])
         return
     options = _parse()
-    scale = Scale(is_quick=options.quick, rounds=options.rounds, synchronous=options.synchronous, slots=options.slots)
+    scale = Scale(
+        is_quick=options.quick,
+        rounds=options.rounds,
+        synchronous=options.synchronous,
+        slots=options.slots,
+        items=options.items,
+    )
     chosen = list(MEASUREMENTS) if options.measurement == "all" else [options.measurement]
     with Places() as places:
         tables = [table for name in chosen for table in _measure(name, places, scale)]
@@ -50,10 +58,15 @@ def main() -> None:
 def _measure(name: str, places: Places, scale: Scale) -> list[Table]:
     print(f"{name} ...", file=sys.stderr)
     measure: Measurement = import_module(f"bench.{name}").measure
-    tables = measure(places, scale)
-    for table in tables:
-        print(table.to_markdown(), end="\n\n", flush=True)
+    tables = []
+    for table in measure(places, scale):
+        tables.append(table)
+        print(table.to_markdown(), f"`{_command()}`", sep="\n\n", end="\n\n", flush=True)
     return tables
+
+
+def _command() -> str:
+    return shlex.join(["scripts/bench", *sys.argv[1:]])
 
 
 def _run_program(name: str, arguments: Sequence[str]) -> None:
@@ -82,6 +95,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="orders of magnitude in a few minutes")
     parser.add_argument("--rounds", type=int, help="how often each contender is measured")
     parser.add_argument("--slots", type=int, default=SLOTS, help=f"runs at once (default {SLOTS})")
+    parser.add_argument("--items", type=int, help="items of the largest fanout (default 1000000, quick 20000)")
     parser.add_argument("--synchronous", choices=["FULL", "NORMAL"], default="FULL", help="SQLite's durability")
     parser.add_argument("--json", default="build/bench.json", help="where the figures go (default build/bench.json)")
     return parser.parse_args()

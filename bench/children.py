@@ -38,7 +38,7 @@ class Contender:
 
     def process(self, order: Order) -> list[str]:
         """Return the command of its long-running process."""
-        program = self.program.format(slots=order.slots).split()
+        program = [word.format(slots=order.slots, marks=order.marks) for word in self.program.split()]
         return [sys.executable, *program] if program else self.command(self.operation)
 
 
@@ -97,9 +97,19 @@ class Child:
         return processes.cpu_seconds(self._process.pid)
 
     @property
+    def cpu_seconds_of_all(self) -> float:
+        """Return the processor time used so far, by it and by the processes that it has started."""
+        return processes.Family(self._process.pid).cpu_seconds()
+
+    @property
     def memory(self) -> int:
         """Return the resident bytes."""
         return processes.memory(self._process.pid)
+
+    @property
+    def peak_memory(self) -> int:
+        """Return the most resident bytes so far."""
+        return processes.peak_memory(self._process.pid)
 
 
 def _last_lines(errors: str) -> str:

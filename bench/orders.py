@@ -24,6 +24,8 @@ class Order:
     count: int
     slots: int = 500
     """How many runs may run concurrently, if a contender has such a setting."""
+    width: int = 4
+    """How many items of a fanout may run concurrently."""
     synchronous: str = "FULL"
     """SQLite's durability. PostgreSQL always commits synchronously."""
     due_at: float = 0.0

@@ -3,9 +3,12 @@
 import statistics
 import sys
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from bench.children import ChildFailed, Contender
 from bench.orders import Result
+
+AnyContender = TypeVar("AnyContender", bound=Contender)
 
 
 class Samples:
@@ -27,7 +30,7 @@ class Samples:
         return [own / base for own, base in pairs if base]
 
 
-def interleave(contenders: Iterable[Contender], rounds: int, measure: Callable[[Contender], Result]) -> Samples:
+def interleave(contenders: Iterable[AnyContender], rounds: int, measure: Callable[[AnyContender], Result]) -> Samples:
     """Measure every contender in turn, round by round. A contender that fails is reported and omitted."""
     samples = Samples()
     running = list(contenders)

@@ -15,6 +15,8 @@ class Scale:
     rounds: int | None = None
     synchronous: str = "FULL"
     slots: int = SLOTS
+    items: int | None = None
+    """The items of the largest fanout."""
 
     def pick(self, full: int, quick: int) -> int:
         return quick if self.is_quick else full

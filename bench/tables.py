@@ -23,6 +23,7 @@ class Ratio:
     metric: str
     at_least: float | None = None
     at_most: float | None = None
+    digits: int = 2
 
     def is_met(self, found: float) -> bool | None:
         if self.at_least is not None:
@@ -73,7 +74,7 @@ class Table:
         label = f"{ratio.name} / {ratio.over}, {self._heading(ratio.metric)}"
         found = self.samples.ratios(ratio.name, ratio.over, ratio.metric)
         is_met = ratio.is_met(median(found)) if found else None
-        return [label, _spread(found, 2), ratio.target, _verdict(is_met)]
+        return [label, _spread(found, ratio.digits), ratio.target, _verdict(is_met)]
 
     def _limit(self, which: tuple[str, str], limit: float) -> list[str]:
         found = self.samples.of(*which)

@@ -31,6 +31,11 @@ async def noop() -> None:
 
 
 @app.job
+async def ignore(item: str) -> None:
+    """The child of a fanout that does nothing."""
+
+
+@app.job
 async def pick_up(asked_at: float) -> None:
     """Record the time from the call to the start of the job."""
     _delays.append(time.monotonic() - asked_at)
