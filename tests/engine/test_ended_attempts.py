@@ -1,19 +1,22 @@
 """Attempts that are cancelled or time out."""
 
 import asyncio
+import gc
 
 import pytest
 
+from foliot import Foliot
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, SECOND, Millis
 from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import Status
-from foliot.engine.worker.attempt import Ending
+from foliot.engine.worker.attempt import Ending, RunningAttempt
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
+from foliot.testing.inline import InlineEngine
 from tests.engine.ease import ease
 from tests.engine.rig import Rig
 
@@ -178,3 +181,22 @@ class Suicidal:
         task.cancel()
         await asyncio.sleep(0)
         raise AssertionError("it went on")
+
+
+async def test_an_ended_attempt_of_a_function_is_not_kept_in_memory(app: Foliot) -> None:
+    """Attempts are structs that the garbage collector does not see: a cycle through one of them would stay for ever."""
+
+    @app.job
+    async def quick() -> None: ...
+
+    async with InlineEngine(app) as engine:
+        before = attempts_in_memory()
+        await app.enqueue_many("quick", [None] * 20)
+        await engine.run_until_idle()
+
+        assert attempts_in_memory() <= before
+
+
+def attempts_in_memory() -> int:
+    gc.collect()
+    return sum(isinstance(one, RunningAttempt) for one in gc.get_objects())

@@ -259,6 +259,7 @@ class JobSummary(NamedTuple):
     job: Job | RowUnreadable
     latest: Run | None
     schedules: Sequence[Schedule]
+    project_pause: ProjectPause | None
 
 
 class ScheduleDetails(NamedTuple):
@@ -295,6 +296,12 @@ class WorkflowSummary(NamedTuple):
     """The newest version."""
     latest: Run | None
     schedules: Sequence[Schedule]
+    project_pause: ProjectPause | None
+
+
+class SchedulePage(NamedTuple):
+    schedules: Sequence[Schedule]
+    project_pause: ProjectPause | None
 
 
 class ExecutionsPage(NamedTuple):
@@ -435,7 +442,7 @@ class Queries(Protocol):
 
     async def schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
-    ) -> list[Schedule]:
+    ) -> SchedulePage:
         """Return schedules by id, those after `after`; with `job_id` those that start this job or workflow."""
         ...
 

@@ -100,4 +100,4 @@ class References:
         return [job_id_of(job) for job in await page_of_jobs(self._storage, None, SUGGESTIONS)]
 
     async def _schedules(self) -> list[str]:
-        return [schedule.id for schedule in await self._storage.queries.schedules(limit=SUGGESTIONS)]
+        return [schedule.id for schedule in (await self._storage.queries.schedules(limit=SUGGESTIONS)).schedules]

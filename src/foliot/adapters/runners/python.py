@@ -114,8 +114,10 @@ def _context(attempt: Attempt, output: FunctionOutput, home: Home) -> Context:
     run_id, job_id, number = attempt.run_id, attempt.job_id, attempt.number
     execution, planned = attempt.execution, attempt.planned
 
+    read = attempt.results  # not the attempt: it refers to the task, and this cycle is never collected (gc=False)
+
     def results(failed: bool) -> FunctionResults:
-        return FunctionResults(attempt.results, home, failed=failed)
+        return FunctionResults(read, home, failed=failed)
 
     return Context(run_id, job_id, number, attempt.tick, output.write, execution, planned, attempt.report, results)
 

@@ -10,11 +10,12 @@ import traceback
 from collections.abc import Awaitable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from enum import Enum, auto
+from functools import partial
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from foliot.domain.fanout.result import MANIFEST_VARIABLE, ChildResult, ResultQuery
+from foliot.domain.fanout.result import MANIFEST_VARIABLE
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.definition import Definition
 from foliot.domain.run.child_variables import child_variables
@@ -200,9 +201,6 @@ class RunningAttempt:
     async def _answer_results(self, request: Mapping[str, object]) -> Mapping[str, object]:
         return await answer_results(self._work, self.claim, request)
 
-    async def _read_results(self, query: ResultQuery) -> list[ChildResult]:
-        return await read_results(self._work, self.claim, query)
-
     def _attempt(self) -> Attempt:
         claim, definition = self.claim, self.definition
         return Attempt(
@@ -219,7 +217,7 @@ class RunningAttempt:
             written=definition.written,
             report=self._progress.report,
             channel=self._grant_channel,
-            results=self._read_results,
+            results=partial(read_results, self._work, claim),
         )
 
 

@@ -50,7 +50,7 @@ class ExplainQuery:
         return self._path(found)
 
     async def _only_schedule(self, job_id: str) -> ScheduleId:
-        schedules = await self._queries.schedules(job_id=JobId(job_id), limit=_NAMED)
+        schedules = (await self._queries.schedules(job_id=JobId(job_id), limit=_NAMED)).schedules
         match schedules:
             case []:
                 raise await self._references.no_schedule(job_id)

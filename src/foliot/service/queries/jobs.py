@@ -5,7 +5,6 @@ import msgspec
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.queries import JobDetails, JobSummary
@@ -63,8 +62,8 @@ class JobQueries:
     async def listed(self, *, after: str | None = None, limit: int = 100) -> list[ListedJob]:
         """Return jobs by id, those after `after`, each with its latest run and its schedules."""
         found = await self._queries.jobs(after=None if after is None else JobId(after), limit=limit)
-        now, pause = self._clock.now(), await self._queries.project_pause()
-        return [_listed(summary, now, pause) for summary in found]
+        now = self._clock.now()
+        return [_listed(summary, now) for summary in found]
 
     async def all(self) -> list[ListedJob]:
         """Return all jobs, read page by page."""
@@ -72,9 +71,9 @@ class JobQueries:
         return [listed async for listed in pages]
 
 
-def _listed(summary: JobSummary, now: Instant, pause: ProjectPause | None) -> ListedJob:
+def _listed(summary: JobSummary, now: Instant) -> ListedJob:
     job = summary.job
     if isinstance(job, RowUnreadable):
         return ListedJob(job=view_unreadable_job(job), schedules=[])
-    schedules = [view_listed_schedule(one, now, pause) for one in summary.schedules]
+    schedules = [view_listed_schedule(one, now, summary.project_pause) for one in summary.schedules]
     return ListedJob(job=view_job(job, summary.latest), schedules=schedules)

@@ -59,8 +59,8 @@ class ScheduleQueries:
             after=None if after is None else ScheduleId(after),
             limit=limit,
         )
-        now, pause = self._clock.now(), await self._queries.project_pause()
-        return [view_listed_schedule(schedule, now, pause) for schedule in found]
+        now = self._clock.now()
+        return [view_listed_schedule(schedule, now, found.project_pause) for schedule in found.schedules]
 
     async def all(self, job_id: str | None = None) -> list[ScheduleView]:
         """Return all schedules, or all of one job, read page by page. The job must exist."""

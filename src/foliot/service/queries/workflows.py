@@ -12,7 +12,6 @@ from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.run.reference import read_reference
 from foliot.domain.run.run import Run
-from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.secrets import public_document
 from foliot.domain.workflow.layout import Layout, edge_words, layout_of
@@ -152,8 +151,7 @@ class WorkflowQueries:
         """Return workflows by id, those after `after`."""
         found = await self._queries.workflows(after=after, limit=limit)
         now = self._clock.now()
-        pause = await self._queries.project_pause()
-        return [_listed(summary, now, pause) for summary in found]
+        return [_listed(summary, now) for summary in found]
 
     async def all(self) -> list[ListedWorkflow]:
         """Return all workflows, read page by page."""
@@ -217,9 +215,9 @@ def _own_schedules(schedules: Sequence[Schedule]) -> dict[ScheduleId, ScheduleSp
     return {name: spec for name, spec in specs.items() if spec.source in (PART_SOURCE, FILE)}
 
 
-def _listed(summary: WorkflowSummary, now: Instant, pause: ProjectPause | None) -> ListedWorkflow:
+def _listed(summary: WorkflowSummary, now: Instant) -> ListedWorkflow:
     version = summary.version
-    schedules = [view_listed_schedule(schedule, now, pause) for schedule in summary.schedules]
+    schedules = [view_listed_schedule(schedule, now, summary.project_pause) for schedule in summary.schedules]
     coming = [one.next_run_at for one in schedules if one.next_run_at is not None and not one.paused]
     listed = ListedWorkflow(
         id=workflow_id_of(version),

@@ -29,6 +29,7 @@ from foliot.ports.queries import (
     RunDetails,
     RunFilter,
     ScheduleDetails,
+    SchedulePage,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -76,9 +77,10 @@ class DefinitionReads:
         job_ids = [row[0] for row in rows]
         latest = yield from self._runs.latest(job_ids)
         schedules = yield from self._schedules_by_target(job_ids)
+        pause = yield from last_project_pause(self._project)
         jobs: list[Job | RowUnreadable] = [_or_error(partial(job_of, self._project), row) for row in rows]
         return [
-            JobSummary(job, latest.get(job_id), schedules.get(job_id, ()))
+            JobSummary(job, latest.get(job_id), schedules.get(job_id, ()), pause)
             for job_id, job in zip(job_ids, jobs, strict=True)
         ]
 
@@ -109,6 +111,10 @@ class DefinitionReads:
         else:
             rows = yield Query("list_schedules_of_job", (self._project, job_id, after or "", limit))
         return (yield from self.read_schedules(rows))
+
+    def schedule_page(self, job_id: JobId | None, after: ScheduleId | None, limit: int) -> Read[SchedulePage]:
+        schedules = yield from self.schedules(job_id, after, limit)
+        return SchedulePage(schedules, (yield from last_project_pause(self._project)))
 
     def _all_schedules(self, job_id: JobId) -> Read[list[Schedule]]:
         found: list[Schedule] = []
@@ -176,8 +182,9 @@ class DefinitionReads:
         versions: dict[str, WorkflowVersion | RowUnreadable] = {row[0]: _or_error(version_of, row) for row in rows}
         latest = yield from self._runs.latest([JobId(name) for name in workflow_ids])
         schedules = yield from self._schedules_by_target(workflow_ids)
+        pause = yield from last_project_pause(self._project)
         return [
-            WorkflowSummary(versions[name], latest.get(JobId(name)), schedules.get(name, ()))
+            WorkflowSummary(versions[name], latest.get(JobId(name)), schedules.get(name, ()), pause)
             for name in workflow_ids
             if name in versions
         ]

@@ -16,7 +16,6 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.reference import RunReference
 from foliot.domain.run.run import AttemptRecord, Run
 from foliot.domain.schedule.project_pause import ProjectPause
-from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
@@ -39,6 +38,7 @@ from foliot.ports.queries import (
     RunListFilter,
     ScheduleDetails,
     ScheduleLedger,
+    SchedulePage,
     TickFilter,
     TickPage,
     WorkflowDetails,
@@ -105,8 +105,8 @@ class StoredQueries(ABC):
 
     async def schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
-    ) -> list[Schedule]:
-        return await self._read(self._definitions.schedules, job_id, after, limit)
+    ) -> SchedulePage:
+        return await self._read(self._definitions.schedule_page, job_id, after, limit)
 
     async def tick_page(self, only: TickFilter) -> TickPage | None:
         return await self._read(self._ticks.page, only)

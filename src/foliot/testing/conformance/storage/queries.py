@@ -254,10 +254,10 @@ class DefinitionQueryContract(Contract):
             await scene.schedule(every(60, job_id=job_id), schedule_id=name)
         queries = scene.storage.queries
 
-        assert [one.id for one in await queries.schedules(limit=2)] == ["a", "b"]
-        assert [one.id for one in await queries.schedules(after=ScheduleId("b"))] == ["c"]
-        assert [one.id for one in await queries.schedules(job_id=REPORT)] == ["b", "c"]
-        assert [one.id for one in await queries.schedules(job_id=REPORT, after=ScheduleId("b"))] == ["c"]
+        assert [one.id for one in (await queries.schedules(limit=2)).schedules] == ["a", "b"]
+        assert [one.id for one in (await queries.schedules(after=ScheduleId("b"))).schedules] == ["c"]
+        assert [one.id for one in (await queries.schedules(job_id=REPORT)).schedules] == ["b", "c"]
+        assert [one.id for one in (await queries.schedules(job_id=REPORT, after=ScheduleId("b"))).schedules] == ["c"]
 
     async def test_a_name_finds_a_job_a_schedule_or_a_run(self, scene: Scene) -> None:
         await scene.schedule(every(60))
