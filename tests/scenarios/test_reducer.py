@@ -58,7 +58,7 @@ def test_a_command_reads_the_manifest_and_the_results(place: Place) -> None:
 
 def reduce(place: Place) -> list[str]:
     """Run the fanout, and return what the reducer printed."""
-    assert "partial" in place.foliot("trigger", "digest", "--wait", code=1)
+    place.foliot("trigger", "digest", "--wait")
     printed = place.objects("logs", "digest.reducer@last")
     return "".join(line["text"] for line in printed if line.get("stream") == "stdout").splitlines()
 

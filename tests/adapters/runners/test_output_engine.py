@@ -53,6 +53,6 @@ async def test_the_next_step_reads_the_output_by_a_template() -> None:
     async with InlineEngine(app) as engine:
         await app.workflows.start("etl")
         await settle(engine)
-        runs = await app.runs.page()
+        runs = await app.runs.page(children=True)
 
     assert "a b; exit 1" in [run.output_payload for run in runs]
