@@ -99,7 +99,7 @@ async def _mark(services: Services, name: str) -> Result:
 @click.command("pause")
 @click.argument("ids", nargs=-1, shell_complete=complete_ids("job", "schedule"))
 @click.option("--all", "is_all", is_flag=True, help="Pause all schedules, also those that are created meanwhile.")
-@click.option("--until", help="With --all: resume then. 90m, 24h, or a time in ISO 8601.")
+@click.option("--until", help="With --all: when the pause ends: 90m, 24h, or a time in ISO 8601.")
 @click.option("--note", help="With --all: why. It is shown with the pause.")
 @storage_options
 @json_option("one object per id")

@@ -58,7 +58,7 @@ def add(context: click.Context, name: str, storage: str | None, config: Path | N
 @storage_options
 @json_option("one object per line")
 def list_all(storage: str | None, config: Path | None, as_json: bool) -> None:
-    """List the stored DSNs by name. Their texts are never shown; those of a configuration file are not listed."""
+    """List the stored DSNs by name. The DSNs themselves are not shown. DSNs in a configuration file are not listed."""
     found = with_services(storage, config, lambda services: services.dsns.all())
     if as_json:
         print_json_lines(one._asdict() for one in found)

@@ -38,7 +38,7 @@ def _statuses(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.option(
     "--kind",
     type=click.Choice([kind.value for kind in RunKind]),
-    help="Only runs of jobs alone, executions of workflows, fanouts, steps, items or reducers.",
+    help="Only runs of this kind; job: runs that are not part of a workflow or fanout.",
 )
 @click.option(
     "--parent",
