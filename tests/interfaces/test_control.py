@@ -130,7 +130,7 @@ def test_resuming_all_schedules_that_are_not_paused_fails_with_a_hint(call: Call
     code, _, err = call("resume", "--all")
 
     assert code == 1
-    assert err.startswith("error: the pause of all schedules is not in force\n  To resume a job or schedule")
+    assert err.startswith("error: the schedules were not paused with --all\n  To resume a job or schedule")
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,10 @@ def test_resuming_all_schedules_that_are_not_paused_fails_with_a_hint(call: Call
         (["pause", "report", "--note", "why"], "--until and --note need --all"),
         (["pause", "--all", "--until", "2020-01-01T00:00Z"], "until 2020-01-01T00:00:00Z has passed"),
         (["pause", "--all", "--until", "soon"], "'soon' is not a time"),
+        (["trigger", "report", "--at", "2020-01-01T00:00Z", "--delay", "5m"], "--at and --delay are mutually exclusive"),
     ],
 )
-def test_a_pause_with_contradictory_arguments_is_refused(
+def test_a_call_with_contradictory_arguments_is_refused(
     call: Call, shop: Path, arguments: list[str], message: str
 ) -> None:
     code, out, err = call(*arguments)

@@ -129,7 +129,7 @@ def test_the_near_match_may_be_a_step_that_does_not_come_before() -> None:
 def test_a_template_in_a_command_is_refused_with_an_alternative() -> None:
     found = problems(shell("a"), shell("b", "a", command="rm {{ steps.a.output }}"))
 
-    assert "a template is not allowed in command. Put it into env, stdin" in found
+    assert "a template is not allowed in command. Put it into env or stdin" in found
 
 
 def test_a_step_whose_name_is_taken_by_a_job_is_refused() -> None:

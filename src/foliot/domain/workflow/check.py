@@ -184,7 +184,7 @@ def _misplaced(step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
         return
     allowed = TEMPLATED.get(definition.runner, ())
     for name in step.overlay.keys() - set(allowed):
-        hint = f"Put it into {', '.join(allowed)}, and let the job read that." if allowed else "Use the payload."
+        hint = f"Put it into {' or '.join(allowed)}, and let the job read that." if allowed else "Use the payload."
         yield Problem.error(f"a template is not allowed in {name}", hint)
 
 

@@ -111,7 +111,8 @@ def problems_of(steps: Sequence[Step]) -> Iterator[Problem]:
 def _cycle_problems(parents: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
     cycles = list(islice(find_cycles(parents), MOST_CYCLES + 1))
     for cycle in cycles[:MOST_CYCLES]:
-        yield Problem.error(f"the steps form a cycle: {_in_words(cycle)}", "Remove one of these steps from an after.")
+        hint = "Remove one of these steps from the `after` of another."
+        yield Problem.error(f"the steps form a cycle: {_in_words(cycle)}", hint)
     if len(cycles) > MOST_CYCLES:
         yield Problem.error("there are more cycles", "They are listed once these are removed.")
 

@@ -161,7 +161,7 @@ async def _resume_all(services: Services, _name: str) -> Result:
     ended = await services.schedules.resume_all()
     if ended is None:
         raise FoliotError(
-            "the pause of all schedules is not in force",
+            "the schedules were not paused with --all",
             hint="To resume a job or schedule, write its id. See: foliot schedules",
         )
     text = f"resumed all schedules, paused since {moment(ended.since)}"

@@ -5,6 +5,7 @@ from typing import Final
 
 import click
 
+from foliot.errors import InvalidInput
 from foliot.interfaces.cli.follow import report_started_run
 from foliot.interfaces.cli.id_completion import complete_ids
 from foliot.interfaces.cli.open_storage import with_services
@@ -41,6 +42,8 @@ def command(
     as_json: bool,
 ) -> int:
     """Start a run of JOB and print its id. For a workflow, start an execution with the payload as parameters."""
+    if at is not None and delay is not None:
+        raise InvalidInput("--at and --delay are mutually exclusive", hint="Leave out one of them.")
     request = RunRequest(
         payload=None if payload is None else parse_json(payload, "--payload"),
         run_at=None if at is None else parse_moment(at, hint=_AT),

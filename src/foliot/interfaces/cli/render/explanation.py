@@ -39,7 +39,7 @@ REASONS: Final[Mapping[str, str]] = {
     Reason.HTTP_STATUS: "the response had an unexpected status",
     Reason.CONNECTION: "the address could not be reached",
     Reason.SSRF_BLOCKED: "jobs are not allowed to reach this address",
-    Reason.DEP_MISSING: "a job that it depends on has no run in its window",
+    Reason.DEP_MISSING: "a job that it depends on has no finished run in the window",
     Reason.DEP_FAILED: "a job that it depends on did not succeed",
     Reason.COOLDOWN: "its gate declined a short time ago and is in its cooldown",
     Reason.STEP_FAILED: "one of its steps failed",

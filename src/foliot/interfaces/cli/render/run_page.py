@@ -111,7 +111,7 @@ def _executor_text(run: RunView) -> str | None:
 
 def _log_text(page: RunPage, is_tree: bool) -> str | None:
     if page.fanout is not None:
-        return f"print that of an item with: foliot logs {page.run.id} --item INDEX"
+        return f"print the log of an item with: foliot logs {page.run.id} --item INDEX"
     return None if is_tree else f"{end_text(page.log)}; print it with: foliot logs {page.run.id}"
 
 
