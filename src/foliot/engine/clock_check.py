@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 _EVERY: Final = Millis(10 * SECOND)
 _SAVE_AGAIN: Final = Millis(5 * MINUTE)
-"""A difference that lasts is saved again after this time: what was not saved for long has ended, or its process has."""
+"""A difference that lasts is saved again after this time. One that is not saved again is over, or its process ended."""
 
 
 class ClockCheck:

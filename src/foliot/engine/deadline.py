@@ -15,6 +15,7 @@ class DeadlinePassed(Exception):
 @asynccontextmanager
 async def deadline(clock: Clock, span: Millis) -> AsyncIterator[None]:
     """Cancel the block after `span`, and raise DeadlinePassed when it has ended."""
+    # Created without a time, which would be one of the event loop. `_watch` lets it expire by the given clock.
     limit = asyncio.timeout(None)
     try:
         async with limit:

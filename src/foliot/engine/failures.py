@@ -45,7 +45,7 @@ class FailureLog:
 
 
 class FailureSource:
-    """Something that fails and succeeds in turns, for example a duty."""
+    """A repeated operation whose failures are logged: a duty, or the renewals of a heartbeat."""
 
     def __init__(self, failures: FailureLog, clock: Clock, name: str) -> None:
         self.name = name

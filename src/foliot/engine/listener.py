@@ -41,12 +41,12 @@ class EventListener:
         self.wake = asyncio.Event()
         self._storage = storage
         self._clock = clock
-        self._listener, self._deliver = subscription
+        self._listener_name, self._deliver = subscription
         self._holder = holder
         self._lease = lease
         self._every = every
         self._position = position
-        """All events up to it were delivered here."""
+        """All events up to it were delivered by this process."""
         self._is_held = False
         self._renew_at = Millis(0)
 
@@ -67,17 +67,17 @@ class EventListener:
         """Deliver the remaining events, and let another process continue."""
         while await self.round() == IMMEDIATELY:
             pass
-        if self._listener is not None and self._is_held:
-            await self._storage.listeners.release(self._listener, self._holder)
+        if self._listener_name is not None and self._is_held:
+            await self._storage.listeners.release(self._listener_name, self._holder)
 
     async def _find_position(self) -> int | None:
         """Return where to continue. None: another process holds the listener."""
-        if self._listener is None:
+        if self._listener_name is None:
             if self._position is None:
                 self._position = await self._storage.listeners.newest()
             return self._position
         if not self._is_held or self._clock.elapsed() >= self._renew_at:
-            await self._hold(self._listener)
+            await self._hold(self._listener_name)
         return self._position if self._is_held else None
 
     async def _hold(self, name: str) -> None:
@@ -89,16 +89,16 @@ class EventListener:
             self._renew_at = Millis(asked + self._lease // 3)
 
     async def _deliver_all(self, events: Sequence[Event]) -> None:
-        if self._listener is None:
+        if self._listener_name is None:
             await self._deliver_while_held(events)
             return
-        async with self._renewing(self._listener):
+        async with self._renewing(self._listener_name):
             await self._deliver_while_held(events)
-        await self._save(self._listener)
+        await self._save(self._listener_name)
 
     async def _deliver_while_held(self, events: Sequence[Event]) -> None:
         for event in events:
-            if self._listener is not None and not self._is_held:
+            if self._listener_name is not None and not self._is_held:
                 return  # another process delivers the rest
             await self._deliver(event)
             self._position = event.seq

@@ -42,7 +42,7 @@ class FanoutDetails(NamedTuple):
     """How many children run now, counted up to a limit."""
     reducer: Run | None
     named: Mapping[int, FanoutItem]
-    """The items that the progress names, first failed and slowest ones, by index."""
+    """The first failed and the slowest items, which `record.progress` lists, by index."""
 
 
 class ItemFilter(NamedTuple):

@@ -5,9 +5,11 @@ from typing import NamedTuple, Protocol
 
 
 class HostFacts(NamedTuple):
+    """Limits of a process, and what its machine supports."""
+
     is_server: bool
-    """Whether these are the facts of a running worker. Otherwise they are those of this process, and a server that is
-    started in another way may have others."""
+    """Whether these are the facts of a running worker. Otherwise they are the facts of this process; a
+    server that is started in another way may have other limits."""
     open_files: int
     """How many files it may open."""
     runs_for_files: int

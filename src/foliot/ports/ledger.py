@@ -27,7 +27,7 @@ class DueBatch(NamedTuple):
     unreadable: Sequence[Unreadable] = ()
     """Due as well; they count towards the limit of the batch."""
     pause_version: int = 0
-    """The version of the pauses of all schedules (`domain.schedule.project_pause`)."""
+    """The version of the project pauses (`domain.schedule.project_pause`)."""
 
     @property
     def size(self) -> int:
@@ -39,7 +39,7 @@ class Ledger(Protocol):
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         """Return up to `limit` schedules whose `wake_at` has passed, earliest first. Takes no lock and changes nothing.
 
-        None is due while all schedules are paused. Their pauses include those of the project.
+        Return none while a project pause is in force. The pauses of each schedule include the project pauses.
 
         A schedule that cannot be read, or whose job cannot, does not affect the others.
         """
@@ -60,8 +60,8 @@ class Ledger(Protocol):
     ) -> list[ScheduleUid]:
         """Save ticks, runs and the advanced watermark of each firing in one transaction. Return the saved uids.
 
-        A firing whose schedule has another version by now changes nothing. Nothing is saved if the pauses of all
-        schedules have another version than `pause_version` by now; without it they are not compared.
+        A firing whose schedule has another version by now changes nothing. Nothing is saved if the project
+        pauses have another version than `pause_version` by now; without `pause_version` they are not compared.
 
         Runs are created as by `Orders.create`; each holds its schedule's overlap key until it is terminal. With
         `cancels_running` every earlier run of the schedule that is not terminal is cancelled, started or not. With
@@ -70,6 +70,6 @@ class Ledger(Protocol):
         ...
 
     async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
-        """Return when the next schedule is due, without those in `besides`. None: none, or all are paused without an
-        end. One index look-up, at any number of schedules."""
+        """Return when the next schedule is due, without those in `besides`. None: no schedule will be due, or a
+        project pause without an end is in force. One index look-up, at any number of schedules."""
         ...

@@ -38,7 +38,7 @@ class Orders(Protocol):
         ...
 
     async def answer(self, answers: Mapping[RunId, Ended], *, at: Instant | None = None) -> list[RunId]:
-        """End runs that have not started with the given results. Return the ended runs; the others stay unchanged."""
+        """End each run that has not started, with its given result. Return the ended runs; others are not changed."""
         ...
 
     async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:

@@ -48,12 +48,12 @@ class RunFilter(NamedTuple):
     parent_id: RunId | None = None
     """Children of this run."""
     roots: bool = False
-    """Only runs that are not children of another one. Use it without a job, a root or a parent: only then the children
-    cost nothing."""
+    """Only runs that are not children of another one. Use it without a job, a root or a parent: only then an
+    index leaves out the children, however many there are."""
 
 
 class RunListFilter(NamedTuple):
-    """Which runs of a filter to list. A run that does not match costs a look at it, up to a limit."""
+    """Further conditions on the runs of a `RunFilter`. They are checked run by run, on a limited number of runs."""
 
     statuses: Sequence[Status] = ()
     """In place of the status of the filter."""
@@ -134,7 +134,7 @@ class LogSummary(NamedTuple):
     """How the log of a run begins and ends."""
 
     starts: Sequence[Token]
-    """The starts of the run that have output, in order."""
+    """The tokens of the starts that have output, in order. An attempt that was given back starts more than once."""
     first: LogChunk | None
     """The first chunk of the given start."""
     last: LogChunk | None
@@ -227,7 +227,7 @@ class TickDetails(NamedTuple):
     before: LedgerRow | None
     """The newest row before it."""
     into: LedgerRow | None
-    """The row that a coalesced tick ran with."""
+    """For a coalesced tick: the row of the tick whose run also covers it."""
     in_flight: Sequence[Run]
     """For a tick that was skipped because of an overlap: the runs of the schedule that had not ended then."""
     stopped_at: Instant | None
@@ -252,7 +252,7 @@ class JobDetails(NamedTuple):
     ticks: TickPage
     """The newest ticks of its schedules."""
     project_pause: ProjectPause | None
-    """The pause of all schedules that was changed last, in force or not. The same below."""
+    """The project pause that was changed last, in force or not. `project_pause` means the same in the types below."""
 
 
 class JobSummary(NamedTuple):
@@ -354,7 +354,7 @@ class StorageSize(NamedTuple):
 
 
 class LongLease(NamedTuple):
-    """A worker that has not renewed its leases since the clock was set back: they expire later by the same time."""
+    """A worker that has not renewed since the clock was set back. Its leases expire later by the size of that step."""
 
     worker: str
     expires_at: Instant
@@ -364,7 +364,7 @@ class ClockEffects(NamedTuple):
     """What a clock that was set back delays."""
 
     schedules: Sequence[Schedule]
-    """Schedules with decided ticks in the future, the furthest first: they are silent until these times have passed."""
+    """Schedules with decided ticks in the future, the furthest first: they do not fire until then."""
     leases: Sequence[LongLease]
     """Only where the wall clock decides about leases."""
 
@@ -379,7 +379,7 @@ class HealthDetails(NamedTuple):
     ready_queues: Sequence[str]
     """The queues with runs that a worker may claim now."""
     late: Sequence[Schedule]
-    """Schedules that are not paused and late, the latest first."""
+    """Late schedules that are not paused: overdue ones, then those behind; of each, the longest delay first."""
     late_count: int
     failing: Sequence[Run]
     """For each enabled job whose newest result is a failure: its newest failed run, newest first. Steps are left out.

@@ -33,8 +33,8 @@ class LogSink(Protocol):
         ...
 
 
-def _ignore(progress: RunProgress) -> None:
-    """Report no progress: the default."""
+def _ignore_progress(progress: RunProgress) -> None:
+    """Drop the report: the default, without a worker."""
 
 
 def _no_variables() -> Mapping[str, str]:
@@ -43,7 +43,7 @@ def _no_variables() -> Mapping[str, str]:
 
 
 async def _no_results(query: ResultQuery) -> list[ChildResult]:
-    """Refuse: the default, without a worker."""
+    """Raise ResultsUnavailable: the default, without a worker."""
     raise ResultsUnavailable("this run has no results to read", hint="A worker gives them to the runs of a fanout.")
 
 
@@ -68,7 +68,7 @@ class Attempt(Struct, frozen=True, gc=False):
     """The planned time, if a launcher gave it instead of a tick."""
     written: Mapping[str, object] = {}
     """Fields of the definition before their variables were replaced. Logs show these instead of the values."""
-    report: Callable[[RunProgress], None] = _ignore
+    report: Callable[[RunProgress], None] = _ignore_progress
     """Reports progress, from any thread, without waiting."""
     channel: Callable[[], Mapping[str, str]] = _no_variables
     """Returns environment variables that give the processes of the attempt access to the worker (`ports.channel`). A

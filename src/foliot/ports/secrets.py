@@ -8,8 +8,8 @@ from typing import Protocol
 
 class Secrets(Protocol):
     def seal(self, value: bytes, purpose: str) -> bytes:
-        """Return the value encrypted. `purpose` says where it is stored, for example `dsn:main`: it cannot be opened
-        anywhere else. Raise SecretKeyUnusable if there is no key."""
+        """Return the value encrypted. `purpose` says where it is stored, for example `dsn:main`: it cannot be decrypted
+        for another purpose. Raise SecretKeyUnusable if there is no key."""
         ...
 
     def unseal(self, sealed: bytes, purpose: str) -> bytes:

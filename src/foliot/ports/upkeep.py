@@ -50,8 +50,8 @@ class Upkeep(Protocol):
     """Maintenance: one leader at a time, every write fenced by its epoch."""
 
     async def lead(self, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
-        """Become or stay leader for `ttl`. Return the epoch, or None while another one leads. Each new leader gets a
-        higher epoch."""
+        """Become or stay leader for `ttl`. Return the epoch, or None while another process leads. Each new leader gets
+        a higher epoch."""
         ...
 
     async def resign(self, holder: str) -> None: ...

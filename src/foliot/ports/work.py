@@ -2,8 +2,8 @@
 
 A worker registers, renews all its leases with one call, claims runs, and reports how attempts ended. A claim comes with
 the definition of its job, which is sent only once. The storage decides what an ended attempt means for its run: a
-retry, the end, and what follows. It trusts a worker only about outcomes, output and progress, and only with the
-token of a current lease.
+retry, the end, and what follows. It accepts only outcomes, output and progress from a worker, and only with
+the token of a current lease.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Work(Protocol):
         is_draining: bool = False,
         at: Instant | None = None,
     ) -> Renewal | None:
-        """Extend a worker and all its leases. Return None if it has expired or is not registered; it stays so.
+        """Extend a worker and all its leases. Return None, and change nothing, if it has expired or is not registered.
 
         Its leases that `held` does not list are given back, as if never granted. If `held` is None, nothing is given
         back. `is_draining` is shown to people: the worker finishes what it runs and claims nothing more.

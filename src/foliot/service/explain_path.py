@@ -44,7 +44,7 @@ _FINAL: Final = Change(kind=ChangeKind.NEVER)
 
 
 def binding(stage: Stage) -> Stage:
-    """Return the stage as the one that binds."""
+    """Return the stage, marked as the one that decides the state now."""
     return msgspec.structs.replace(stage, state=StageState.BINDS)
 
 

@@ -1,4 +1,4 @@
-"""Builds the stages of a planned time: the tick and what the policies of its schedule made of it."""
+"""Builds the stages of a planned time: the tick and what the policies of its schedule decided."""
 
 from collections.abc import Sequence
 from typing import Final

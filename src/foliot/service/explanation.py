@@ -19,7 +19,7 @@ class _Explanation(msgspec.Struct, frozen=True, kw_only=True, tag_field="code"):
 
 
 class Unreadable(_Explanation, frozen=True, kw_only=True, tag="unreadable"):
-    """The row of the run was not written by Foliot."""
+    """The row of the run cannot be read, because Foliot did not write it."""
 
     run_id: str
     job_id: str

@@ -57,7 +57,7 @@ class Hooks:
 
 
 class _Delivery:
-    """Calls the hooks of one listener with the views of what an event names."""
+    """Calls the hooks of one listener with views of the runs, steps or executions that an event is about."""
 
     def __init__(self, storage: Storage, functions: Functions) -> None:
         self._storage = storage

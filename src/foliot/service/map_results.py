@@ -41,9 +41,10 @@ class OpenResults:
         if run.status.is_terminal:
             self.ended = run
             return
-        news = self.storage.signal(Topic.NOTES)
-        # The signal belongs to the coordinator of this process, which clears it. If it is set, there may be none.
-        await self.clock.wait(asyncio.Event() if news.is_set() else news, POLL_INTERVAL)
+        notes_added = self.storage.signal(Topic.NOTES)
+        # Only the coordinator of this process clears the signal. Without a coordinator it stays set, and waiting for it
+        # would return at once each time.
+        await self.clock.wait(asyncio.Event() if notes_added.is_set() else notes_added, POLL_INTERVAL)
 
     async def unstarted(self, indices: Collection[int]) -> AsyncIterator[ItemResult]:
         """Yield the results of items whose runs were never created, in order."""
@@ -100,7 +101,8 @@ async def in_order(known: OpenResults) -> AsyncIterator[ItemResult]:
 
 
 async def as_they_come(known: OpenResults) -> AsyncIterator[ItemResult]:
-    # The first item after all that have ended, and those before it that have not: no more than the fanout starts ahead.
+    # `following` is the index after the last item that was yielded, `skipped` has the items before it that have not
+    # ended. These are open children, so a window of the fanout limits their number.
     following, skipped = 0, set[int]()
     while following < known.count or skipped:
         page = await known.read(ResultQuery(only=tuple(sorted(skipped)))) if skipped else []

@@ -65,7 +65,7 @@ async def page_with_errors(
     after: Key | None,
     limit: int,
 ) -> list[Item | RowUnreadable]:
-    """Return a page, with an error in the place of each unreadable item. The page is halved until that is alone."""
+    """Return a page, with an error in the place of each unreadable item. Halve the page until it has only that item."""
     try:
         return [*await read(after=after, limit=limit)]
     except RowUnreadable as error:

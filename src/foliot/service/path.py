@@ -1,4 +1,6 @@
-"""The path of a tick and its run: values for each stage, with ids and times, without text. One stage binds.
+"""The path of a tick and its run: values for each stage, with ids and times, without text.
+
+One stage *binds*: it decides the state now, for example the gate that a run waits for.
 
     tick -> policy -> due -> gate -> limit -> worker -> attempt -> ... -> exit          a run of a job
     trigger -> ...                                                                      a run without a tick
@@ -48,7 +50,7 @@ class ChangeKind(StrEnum):
     ITEMS_END = "items_end"
     ANSWERED = "answered"
     REPAIRED = "repaired"
-    """A row was not written by Foliot."""
+    """A row cannot be read, and must be repaired."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,7 +113,7 @@ class TriggerStage(_Stage, frozen=True, kw_only=True, tag="trigger"):
 
 
 class PolicyStage(_Stage, frozen=True, kw_only=True, tag="policy"):
-    """What the policies of the schedule made of the tick."""
+    """What the policies of the schedule decided about the tick."""
 
     outcome: TickOutcome
     reason: TickReason

@@ -26,7 +26,7 @@ class RunWaiter:
         self._clock = clock
 
     async def is_running(self, job_id: JobId) -> bool:
-        """Return whether a worker is running the job. A run that waits for its turn or its next attempt is not."""
+        """Return whether a worker is running the job. Runs that wait for a slot or for a retry do not count."""
         for status in BEGUN:
             if await self._storage.queries.page_runs(RunFilter(job_id=job_id, status=status, limit=1)):
                 return True

@@ -1,4 +1,7 @@
-"""Stores the items of a fanout before it begins, once: a second attempt to open it uses the stored items."""
+"""Stores the items of a fanout before its first child is created.
+
+A second attempt to open the fanout uses the stored items if all of them are stored, else it stores them anew.
+"""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
@@ -69,6 +72,7 @@ class Inputs:
         """Yield the items of a fanout whose children did not succeed, in order, then those that were not started."""
         after = ""
         while page := await self._store.children(run_id, after=after, limit=CHUNK_ITEMS, unsuccessful=True):
+            # The reducer is a child too, but its key is not an index.
             failed = [child for child in page if child.child_key.isdigit() and child.status in UNSUCCESSFUL]
             yield [child.document or b"null" for child in failed]
             after = page[-1].child_key

@@ -20,10 +20,10 @@ from foliot.ports.trees import TreeStore
 log = logging.getLogger(__name__)
 
 Interruptibly = Callable[[Coroutine[Any, Any, int]], Awaitable[int | Outcome]]
-"""Awaits a number, or returns the outcome of the run if it was ended meanwhile."""
+"""Awaits the coroutine and returns its result, or the outcome of the run if the attempt is ended meanwhile."""
 
 
-async def _to_its_end(work: Coroutine[Any, Any, int]) -> int:
+async def _uninterrupted(work: Coroutine[Any, Any, int]) -> int:
     return await work
 
 
@@ -47,10 +47,11 @@ class Starter:
         self._pruner = pruner
 
     async def open(
-        self, claim: Claim, definition: Definition, interruptibly: Interruptibly = _to_its_end
+        self, claim: Claim, definition: Definition, interruptibly: Interruptibly = _uninterrupted
     ) -> Outcome | None:
-        """Open the claimed run as a tree. Return None if nothing is left to report, else the outcome of the run: a
-        failure has the reason why there is no tree. Inputs are read `interruptibly`: it may take long."""
+        """Open the claimed run as a tree. Return None if there is no outcome to save, else the outcome of the run,
+        such as a failure that says why it could not be opened. Inputs are read with `interruptibly`, because that may
+        take long."""
         try:
             return await self._open(claim, definition, interruptibly)
         except StorageUnavailable as error:
@@ -86,7 +87,7 @@ class Starter:
     async def _prepare(
         self, claim: Claim, definition: Definition, kind: TreeKind, interruptibly: Interruptibly
     ) -> int | Outcome:
-        """Store the items of the tree, if it has any, and return their number; or the outcome if there are none."""
+        """Store the items of the tree, if it has any, and return their number. If that fails, return the outcome."""
         try:
             source = kind.source(definition)
             return 0 if source is None else await interruptibly(self._inputs.prepare(claim, source))

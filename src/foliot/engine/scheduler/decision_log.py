@@ -1,8 +1,8 @@
-"""Logs what was decided about each tick, after it was saved: a scheduler that another one preceded logs nothing.
+"""Logs each saved decision about a tick. One that was not saved, because another scheduler was first, is not logged.
 
 tick_ran           a run was created: schedule, job, run
 tick_not_run       skipped, missed, coalesced, failed or cancelled: schedule, job, reason, and what it overlaps with
-ticks_summarized   counts of the ticks above the rate of `LogRate`; ticks that did not run are the last to be counted
+ticks_summarized   counts of the ticks above the rate of `LogRate`; ticks that did not run are logged before others
 """
 
 import logging
@@ -22,7 +22,7 @@ from foliot.ports.storage import Storage
 log = logging.getLogger(__name__)
 
 _MOST_LOOKUPS: Final = 10
-"""For so many ticks of one save the runs that they overlap with are looked up."""
+"""The highest number of ticks of one save for which the runs that they overlap with are looked up."""
 
 
 class _Decided(NamedTuple):

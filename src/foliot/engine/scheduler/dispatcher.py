@@ -19,7 +19,7 @@ from foliot.ports.topic import Topic
 BATCH: Final = 1_000
 ANNOUNCED_PER_SLOT: Final = 4
 ANNOUNCE_AGAIN: Final = Millis(10 * SECOND)
-_SWEEP_EVERY: Final = Millis(5 * SECOND)
+_ADMIT_EVERY: Final = Millis(5 * SECOND)
 
 
 class Dispatcher:
@@ -42,7 +42,7 @@ class Dispatcher:
         self._poll = poll
         self._announce_again = announce_again
         self._announced: dict[RunId, Millis] = {}
-        self._swept_at = Millis(-_SWEEP_EVERY)
+        self._admitted_at = Millis(-_ADMIT_EVERY)
 
     @property
     def wake(self) -> asyncio.Event:
@@ -50,7 +50,7 @@ class Dispatcher:
 
     async def round(self) -> Millis | None:
         released = await self._storage.admission.release_due(BATCH)
-        await self._sweep()
+        await self._repeat_admission()
         if self._queue.carries_ids:
             await self._announce()
         if released.count == BATCH:
@@ -59,10 +59,10 @@ class Dispatcher:
             return self._poll
         return Millis(max(0, min(self._poll, released.next_due_at - self._clock.now())))
 
-    async def _sweep(self) -> None:
-        """Repeat admission regularly: a crash may have left free places unassigned."""
-        if self._clock.elapsed() - self._swept_at >= _SWEEP_EVERY:
-            self._swept_at = self._clock.elapsed()
+    async def _repeat_admission(self) -> None:
+        """Admit waiting runs regularly: a crash may have left free places unassigned."""
+        if self._clock.elapsed() - self._admitted_at >= _ADMIT_EVERY:
+            self._admitted_at = self._clock.elapsed()
             await self._storage.admission.admit(BATCH)
 
     async def _announce(self) -> None:

@@ -1,6 +1,6 @@
 """Evaluates the gates of due runs: whether each may start, must wait, or ends as skipped or failed.
 
-A run whose job depends on other jobs waits here, not in a worker. Any number of processes may evaluate gates
+A run that waits for its gate occupies no slot of a worker. Any number of processes may evaluate gates
 concurrently: a decision is saved only if the run still waits for one.
 """
 
@@ -118,7 +118,7 @@ def _decision(document: bytes | None) -> Decision | None:
 
 
 def _report(passed: Sequence[Passed], saved: Mapping[RunId, JobId]) -> None:
-    """Log the saved decisions against a run, each with its job. Another process decided about the others."""
+    """Log the saved decisions to skip or fail a run. Decisions of other processes are logged there."""
     for run_id, decision in passed:
         if decision.action is not Action.RUN and run_id in saved:
             facts = {"run": run_id, "job": saved[run_id], "action": decision.action, "reason": decision.reason}

@@ -115,7 +115,7 @@ class Scheduler:
             part = due.schedules[start : start + PART]
             firings = [_decide(schedule, fast_path, due.now) for schedule in part]
             saving.append(asyncio.create_task(self._save(part, firings, due.pause_version)))
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # lets the task send its part before the next one is decided
         return sum(await asyncio.gather(*saving))
 
     async def _save(self, schedules: Sequence[DueSchedule], firings: list[Firing], pause_version: int) -> int:

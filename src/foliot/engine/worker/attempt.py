@@ -137,7 +137,7 @@ class RunningAttempt:
             case Ending.SHUTDOWN:
                 return Interrupted()
             case None:
-                # As Interrupted, a function that cancels its own task would be called again without end.
+                # Not Interrupted: a function that cancels its own task would be started again without end.
                 return Failure("the task of this run was cancelled, and not by Foliot", Reason.EXCEPTION)
 
     async def _run(self, runner: Runner) -> Outcome:
@@ -154,7 +154,8 @@ class RunningAttempt:
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and self.task.cancelling():
                 return self._outcome_of_ending()
-            # A runner returns failures as outcomes; an exception is a defect, recorded with its traceback.
+            # A runner returns failures as outcomes; an exception is a defect, recorded with its traceback. SystemExit
+            # too: it must end the run, not the worker.
             return Failure(describe_exception(error), Reason.EXCEPTION)
         finally:
             self._is_interruptible = False
@@ -183,7 +184,8 @@ class RunningAttempt:
         self.end(Ending.TIMEOUT)
 
     def _end_progress(self, outcome: Outcome) -> None:
-        """End the access of processes, and log how far an unsuccessful attempt came: the lease ends with it."""
+        """Revoke the channel and ignore further reports. Log the last progress of an unsuccessful attempt, because the
+        storage keeps progress only until the attempt ends."""
         if self._channel is not None:
             self._channel.revoke(self.claim.token)
         self._progress.close()

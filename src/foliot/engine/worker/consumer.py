@@ -154,6 +154,7 @@ class Consumer:
             await asyncio.wait([running.task for running in self._running.values()])
 
     def _free_slots(self) -> int:
+        # Each unsaved outcome still holds a lease: claim nothing while outcomes are saved too slowly.
         if self._is_draining or self._finisher.backlog > self._heartbeat.slots:
             return 0
         stuck = sum(runner.abandoned for runner in self._runners)

@@ -80,7 +80,7 @@ class Heartbeat:
         self.slots = slots
         self.worker: Worker | None = None
         self.failures = FailureLog(clock).source(self.name)
-        """Where failed renewals are logged. The node replaces it by one of the whole process."""
+        """Where failed renewals are logged. The node replaces it with a source of the log that all its duties share."""
 
     @property
     def is_expired(self) -> bool:
@@ -101,7 +101,7 @@ class Heartbeat:
                 # Without a list of leases nothing is taken back: this call does not wait for claims in flight.
                 renewal = await self._work.renew(worker.id, None, self._lease, is_draining=self._is_draining)
         except Exception as error:
-            self.failures.failed(_meaning(error), _RETRY)
+            self.failures.failed(_error_to_log(error), _RETRY)
             return not self.is_expired
         if renewal is None:
             self.wake.set()
@@ -162,7 +162,7 @@ class Heartbeat:
         except Exception as error:
             # The storage may become reachable in time. If not, no attempt may still run when other workers take over.
             # Therefore this retries at a fixed pace instead of the growing backoff of `Loop`.
-            self.failures.failed(_meaning(error), _RETRY)
+            self.failures.failed(_error_to_log(error), _RETRY)
             if self._time_left() <= _RETRY:
                 self._lose_leases(worker)
             return _RETRY
@@ -211,7 +211,7 @@ class Heartbeat:
             self._holder.end(self._held(), Ending.LEASE_LOST)
 
 
-def _meaning(error: Exception) -> Exception:
+def _error_to_log(error: Exception) -> Exception:
     """Return the error to log. A storage that does not answer in time is unreachable."""
     if isinstance(error, DeadlinePassed):
         return StorageUnavailable("the database did not answer in time", hint="Check that it runs and can be reached.")

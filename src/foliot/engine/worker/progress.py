@@ -1,7 +1,7 @@
 """Collects the progress that running attempts report, and saves it.
 
 The latest report of each attempt is kept in memory. Once a second at most, those that are new are saved together with
-one call. So a job may report as often as it likes: neither the job nor the storage becomes slower.
+one call. So frequent reports slow down neither the job nor the storage.
 """
 
 import asyncio
@@ -83,7 +83,8 @@ class AttemptProgress(Struct, eq=False, gc=False):
     def report(self, progress: RunProgress) -> None:
         """Replace the progress. Does not wait and does not raise; ignored after the attempt has ended."""
         if not self._is_closed:
-            # Set before the check: `take` resets the flag before it reads, so that no report is missed.
+            # Set before `put_back` checks `_is_listed`: `take` resets that flag before it reads, so that no report is
+            # missed.
             self.latest = progress
             self.put_back()
 
@@ -93,7 +94,7 @@ class AttemptProgress(Struct, eq=False, gc=False):
         return {}
 
     def close(self) -> None:
-        """Ignore further reports, and forget one that is not saved yet."""
+        """Ignore further reports, and drop a report that is not saved yet."""
         self._is_closed = True
 
     def take(self) -> ProgressReport | None:
@@ -104,7 +105,7 @@ class AttemptProgress(Struct, eq=False, gc=False):
         return ProgressReport(self._claim.run_id, self._claim.worker_id, self._claim.token, *self.latest)
 
     def put_back(self) -> None:
-        """Let the collector save the latest report."""
+        """Add the latest report to those that the collector saves, unless it is listed already."""
         if self._is_listed:
             return
         self._is_listed = True

@@ -35,7 +35,7 @@ class DependencyService:
         return list((await self._storage.definitions.dependencies()).get(job.id, ()))
 
     async def _refuse_active(self, child: JobId, parent: JobId, edges: Dependencies) -> None:
-        """Refuse while an execution with both jobs is open. Any job of the unit may have been its first root."""
+        """Refuse while an execution with both jobs is open. Its workflow may be named after any job of the unit."""
         unit = unit_of(edges, child)
         for job_id in sorted(() if unit is None else unit.jobs):
             active = await self._storage.queries.active_executions(workflow_id=unit_id(job_id))

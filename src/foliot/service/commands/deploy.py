@@ -47,7 +47,7 @@ class Deployer:
             if declared.concerns(schedule.id, schedule.revision.spec.source)
             and (not schedule.is_unreadable or schedule.id not in declared.schedules)
         ]
-        # The workflows that Foliot makes of dependencies are not declared.
+        # The workflows that Foliot creates from dependencies are not declared.
         workflows = {
             version.workflow_id: version.spec
             async for version in stored_workflows(self._storage)
@@ -56,7 +56,7 @@ class Deployer:
         return compare(declared, Current.of(jobs, schedules, workflows))
 
     async def apply(self, declared: Declared) -> Changes:
-        """Apply the changes and return them. Invalid definitions and those of another owner are refused at first."""
+        """Apply the changes and return them. First refuse invalid definitions and those of another owner."""
         changes = await self.plan(declared)
         _refuse(changes.refusals)
         self._check(changes)

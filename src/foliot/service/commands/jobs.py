@@ -85,7 +85,7 @@ class JobService:
         try:
             job = await self.record(job_id)
         except RowUnreadable:
-            # The owner is not known: that is what force is for.
+            # The owner of an unreadable row is not known, so only `force` deletes it.
             if not force:
                 raise
         else:

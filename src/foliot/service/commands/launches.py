@@ -23,7 +23,7 @@ class ReportedRun(NamedTuple):
 
 
 class LaunchService:
-    """Takes reports about runs that the application's launcher started."""
+    """Records reports about runs that the application's launcher started."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

@@ -29,7 +29,7 @@ from foliot.service.map_results import as_they_come, in_order, open_results
 
 Items = Iterable[Any] | AsyncIterable[Any]
 LONGEST_STORING: Final = Millis(20 * HOUR)
-"""Items without a run are removed after a day."""
+"""Storing the items must end within this time: items without a run are removed after a day."""
 
 
 class MapService:
@@ -85,7 +85,7 @@ class MapService:
                     await store.append(run_id, chunk)
             await store.append(run_id, packer.last())
         except BaseException:
-            # Whatever is left is removed later, because its run is never created.
+            # Retention removes items that remain stored, because their run is never created.
             with suppress(FoliotError):
                 await store.append(run_id, ItemChunk(0, []))
             raise

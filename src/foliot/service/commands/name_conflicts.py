@@ -87,9 +87,9 @@ class NameConflicts:
 
 
 def _names_of(workflows: Mapping[str, WorkflowSpec]) -> Mapping[JobId, tuple[str, str]]:
-    """Return each name with its workflow and what has the name in it. Of two workflows, the first one counts."""
-    borne: dict[JobId, tuple[str, str]] = {}
+    """Return each name with its workflow and a description of what uses it. Of two workflows, the first is returned."""
+    users: dict[JobId, tuple[str, str]] = {}
     for workflow_id, spec in workflows.items():
         for name, what in job_names(workflow_id, spec).items():
-            borne.setdefault(name, (workflow_id, what))
-    return borne
+            users.setdefault(name, (workflow_id, what))
+    return users

@@ -22,8 +22,8 @@ def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
 def refuse_owned(what: str, name: str, owner: str, *, force: bool) -> None:
     """Refuse to delete what a file or an application defines.
 
-    Only the owner knows whether the definition is still there; `force` says that it is not. If it is, the owner creates
-    it again.
+    Foliot cannot check whether the file or the application still has the definition; with `force` the caller states
+    that it has not. If it has, its next deployment creates the definition again.
     """
     if owner in OWNERS and not (force and owner in _MAY_BE_STALE):
         left_over = (

@@ -382,7 +382,7 @@ def _overlaid(options: Options, given: dict[str, Any]) -> Options:
     if not given:
         return options
     if options.queue == TREES_QUEUE:
-        # Coordinators open workflows, whatever queue was asked for.
+        # Only coordinators open workflows, so a requested queue is not used.
         merged = _overlaid(replace(options, queue=DEFAULT_QUEUE), given)
         return replace(merged, queue=TREES_QUEUE)
     merged = overlay(options, given)

@@ -118,7 +118,7 @@ class WorkflowService:
         try:
             newest = await self.record(workflow_id)
         except RowUnreadable:
-            # The owner is not known: that is what force is for.
+            # The owner of an unreadable row is not known, so only `force` deletes it.
             if not force:
                 raise
         else:

@@ -12,14 +12,14 @@ from foliot.service.queries.notice import BaseNotice, State
 
 
 class WaitingSchedule(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule that is silent until its next undecided tick."""
+    """A schedule that does not fire until its next undecided tick."""
 
     schedule_id: str
     until: datetime | None
 
 
 class WaitingLease(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker whose leases live longer. If its process has ended, its runs are freed only then."""
+    """A worker whose leases expire too late. If its process has ended, its runs are freed only at that time."""
 
     worker: str
     until: datetime

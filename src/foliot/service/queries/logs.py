@@ -145,7 +145,7 @@ class Logs:
         if not attempts:
             return LogDigest(LogEnd(LogState.COMPLETE), given_back)
         chunks = [chunk for chunk in (found.first, found.last) if chunk is not None and chunk.token == token]
-        return LogDigest(_judge(chunks, attempts[-1], kept_from), given_back)
+        return LogDigest(_log_end(chunks, attempts[-1], kept_from), given_back)
 
     async def raw_stdout(self, run_id: str, attempt: int | None = None) -> bytes:
         """Return the standard output of one attempt, by default the last: every byte, or an error.
@@ -155,7 +155,7 @@ class Logs:
         run = await self._run(run_id)
         record = _find_attempt(run, await self._storage.queries.attempts(run.id), attempt)
         chunks = [] if record is None else await self._chunks(run.id, record.token)
-        end = await self._judge(chunks, record)
+        end = await self._log_end(chunks, record)
         if end.state is not LogState.COMPLETE:
             raise _refusal(run.id, end)
         return b"".join(chunk.data for chunk in chunks if chunk.stream == "stdout")
@@ -176,10 +176,10 @@ class Logs:
         token = records[-1].token
         first = await self._storage.queries.read_log(run.id, after=(token, -1), limit=1)
         last = await self._storage.queries.tail_log(run.id, limit=1)
-        return await self._judge([chunk for chunk in (*first, *last) if chunk.token == token], records[-1])
+        return await self._log_end([chunk for chunk in (*first, *last) if chunk.token == token], records[-1])
 
-    async def _judge(self, chunks: Sequence[LogChunk], record: AttemptRecord | None) -> LogEnd:
-        return _judge(chunks, record, await self._storage.queries.logs_kept_from())
+    async def _log_end(self, chunks: Sequence[LogChunk], record: AttemptRecord | None) -> LogEnd:
+        return _log_end(chunks, record, await self._storage.queries.logs_kept_from())
 
     async def _chunks(self, run_id: RunId, token: Token) -> list[LogChunk]:
         """Return all output of one attempt."""
@@ -289,7 +289,7 @@ def _view(chunk: LogChunk, attempt: int) -> LogView:
     )
 
 
-def _judge(chunks: Sequence[LogChunk], record: AttemptRecord | None, kept_from: Instant | None) -> LogEnd:
+def _log_end(chunks: Sequence[LogChunk], record: AttemptRecord | None, kept_from: Instant | None) -> LogEnd:
     return log_end(
         chunks,
         is_over=record is not None,

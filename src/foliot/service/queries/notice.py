@@ -6,7 +6,7 @@ import msgspec
 
 
 class State(StrEnum):
-    """Of a notice, and of the whole: that of its most severe notice."""
+    """The state of a notice. The state of the page is that of its most severe notice."""
 
     WELL = "well"
     ATTENTION = "attention"

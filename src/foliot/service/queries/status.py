@@ -1,4 +1,4 @@
-"""The answer to "is all well": what is up, what waits, and the notices that need a person."""
+"""The status page: which processes are alive, what waits, and notices about problems that a person must solve."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -22,7 +22,7 @@ from foliot.service.queries.pause_view import PauseView, current_pause
 from foliot.service.queries.worker_view import WorkerView, view_worker
 
 LATE: Final = 30 * SECOND
-"""A schedule is late if it was not decided for so long."""
+"""A schedule is late if it should have been decided longer ago than this."""
 FAILING: Final = 7 * DAY
 """A job is failing if its newest result is a failure, and not older than this."""
 LEAST_FREE: Final = 1 << 30

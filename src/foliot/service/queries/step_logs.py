@@ -35,7 +35,7 @@ class StepLogs:
         self._page = page
         self._known: set[RunId] = set()
         self._executions: dict[RunId, str] = {execution_id: ""}
-        """The execution and those inside it, with what the names of their steps begin with."""
+        """The execution and its nested executions, each with the prefix of the names of its steps."""
         self._open: dict[RunId, tuple[str, Pieces]] = {}
         """The runs that may still print."""
         self.is_over = False

@@ -126,8 +126,8 @@ async def _check(storage: Storage, snapshot: _Snapshot | _UnreadableLedger, sinc
     if not snapshot.ledger.revisions:
         return Report(schedule.id, 0, [Finding(Fault.WRONG_RULE, schedule.created_at, schedule.settled_until, 1)])
     try:
-        judge = await _judge(storage, snapshot, since)
-        return Report(schedule.id, judge.ticks, judge.findings())
+        check = await _ledger_check(storage, snapshot, since)
+        return Report(schedule.id, check.ticks, check.findings())
     except (RowUnreadable, InvalidInput, ValueError) as error:
         return Report(schedule.id, 0, [_unreadable(error, since, schedule.settled_until)])
 
@@ -138,20 +138,20 @@ def _unreadable(error: Exception, first: Instant, last: Instant) -> Finding:
     return Finding(Fault.UNREADABLE, first, last, 1, run_id, fact)
 
 
-async def _judge(storage: Storage, snapshot: _Snapshot, since: Instant) -> LedgerCheck:
-    """Return a judge that has read the whole ledger and its runs."""
-    account = await _account(storage, snapshot, since)
-    uid = account.schedule.uid
-    judge = LedgerCheck(account, await storage.queries.shared_runs(uid, after=account.after))
-    async for runs in _runs(storage, account):
+async def _ledger_check(storage: Storage, snapshot: _Snapshot, since: Instant) -> LedgerCheck:
+    """Return a check that has read the whole ledger and its runs."""
+    audit = await _audit_input(storage, snapshot, since)
+    uid = audit.schedule.uid
+    check = LedgerCheck(audit, await storage.queries.shared_runs(uid, after=audit.after))
+    async for runs in _runs(storage, audit):
         launched = [_launched(run) for run in runs]
-        judge.read_runs(launched, await _rows_of(storage, uid, launched))
-    async for ticks in _pages(storage, uid, account.after):
-        judge.read(await _page_of(storage, uid, ticks))
-    return judge
+        check.read_runs(launched, await _rows_of(storage, uid, launched))
+    async for ticks in _pages(storage, uid, audit.after):
+        check.read(await _page_of(storage, uid, ticks))
+    return check
 
 
-async def _account(storage: Storage, snapshot: _Snapshot, since: Instant) -> AuditInput:
+async def _audit_input(storage: Storage, snapshot: _Snapshot, since: Instant) -> AuditInput:
     ledger, now = snapshot
     schedule = ledger.schedule
     after = Instant(max(since, (schedule.ledger_from or 0) - 1))
@@ -201,11 +201,11 @@ async def _has_older(storage: Storage, ledger: ScheduleLedger, since: Instant) -
     return any(row.until < begins for row in rows)
 
 
-async def _runs(storage: Storage, account: AuditInput) -> AsyncIterator[list[Run]]:
+async def _runs(storage: Storage, audit: AuditInput) -> AsyncIterator[list[Run]]:
     """Yield the runs of the schedule in the checked period, newest first, and up to `_OLDER` older ones."""
-    oldest = account.after - max(revision.spec.early for revision in account.timetable.revisions)
+    oldest = audit.after - max(revision.spec.early for revision in audit.timetable.revisions)
     older = _OLDER
-    only = RunFilter(schedule_id=account.schedule.id, limit=_RUNS)
+    only = RunFilter(schedule_id=audit.schedule.id, limit=_RUNS)
     while older > 0 and (page := await storage.queries.page_runs(only)):
         yield _within(page, oldest, older)
         older -= sum(run.created_at < oldest for run in page)

@@ -80,7 +80,7 @@ class ProgramMissing(_Finding, frozen=True, kw_only=True, tag="program_missing")
 
 
 class ProbeFailed(_Finding, frozen=True, kw_only=True, tag="probe_failed"):
-    """A probe could not be carried out."""
+    """A probe failed with an error."""
 
     message: str
     hint: str

@@ -133,7 +133,7 @@ def _notices(health: HealthDetails, subject: str) -> Iterable[Notice]:
 
 
 async def _check(name: str, *probes: Iterable[Finding] | AsyncIterable[Finding]) -> Check:
-    """Carry out probes. One that fails is a finding, so that the others are still carried out."""
+    """Run probes. A probe that fails is a finding, so that the others still run."""
     findings: list[Finding] = []
     for probe in probes:
         try:

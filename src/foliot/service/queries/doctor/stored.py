@@ -29,7 +29,7 @@ from foliot.service.queries.documents import moment
 from foliot.service.queries.unreadable_rows import unreadable_rows
 
 LOST: Final = 5 * MINUTE
-"""A worker that was not seen for so long should have been removed."""
+"""A worker that was not seen for this time should have been removed."""
 LONG: Final = DAY
 LARGE_LOGS: Final = 1 << 30
 MOST_CHECKED: Final = 1 << 30
