@@ -22,8 +22,8 @@ from foliot.engine.node import build_worker
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import Parts, Settings
 from foliot.ports.channel import RunChannel
+from foliot.ports.pages import RunFilter
 from foliot.ports.processes import Processes
-from foliot.ports.queries import RunFilter
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Attempt, Runner, Sweep
 from foliot.ports.storage import Storage

@@ -142,7 +142,7 @@ def test_resuming_all_schedules_that_are_not_paused_fails_with_a_hint(call: Call
         (["pause", "report", "--note", "why"], "--until and --note need --all"),
         (["pause", "--all", "--until", "2020-01-01T00:00Z"], "until 2020-01-01T00:00:00Z has passed"),
         (["pause", "--all", "--until", "soon"], "'soon' is not a time"),
-        (["trigger", "report", "--at", "2020-01-01T00:00Z", "--delay", "5m"], "--at and --delay are mutually exclusive"),
+        (["trigger", "report", "--at", "2030-01-01T00:00Z", "--delay", "5m"], "--at and --delay are mutually"),
     ],
 )
 def test_a_call_with_contradictory_arguments_is_refused(

@@ -12,7 +12,7 @@ from foliot.domain.run.lease import Claim, Worker
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success
 from foliot.domain.run.run import Status
 from foliot.domain.tree.tree import TREES_QUEUE
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.work import Claimed
 from foliot.testing.builders import a_chunk, a_finish, a_worker, every, succeeded
 from foliot.testing.conformance.storage.tree_builders import opened

@@ -28,7 +28,7 @@ from foliot.engine.coordinator.inputs import Inputs
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
 from foliot.engine.coordinator.starter import Starter
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.testing.builders import a_finish, a_worker

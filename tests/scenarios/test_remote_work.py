@@ -21,7 +21,7 @@ from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.settings import Parts, Settings
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.topic import Topic
 from foliot.testing.builders import a_claim, a_finish, a_job_spec, retries_after
 from foliot.testing.clock import VirtualClock

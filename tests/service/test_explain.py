@@ -16,7 +16,7 @@ from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.domain.workflow.start import StartInput
 from foliot.ports.definitions import WorkflowVersion
-from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails
+from foliot.ports.pages import AwaitedLimit, Blockers, ExecutionDetails
 from foliot.service import explanation as why
 from foliot.service.explain import ExecutionExplainer, explain_single_run
 from foliot.testing.builders import REPORT, a_job

@@ -11,7 +11,7 @@ from foliot.domain.instant import DAY, Instant
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer
 from foliot.errors import RowUnreadable
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.runs import RunRequest
 from foliot.service.queries.documents import as_json

@@ -7,390 +7,46 @@ An unreadable row is reported in its place: `Run.unreadable`, `Schedule.is_unrea
 the value. `job` and `workflow` raise `RowUnreadable` if the definition itself cannot be read.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Collection
+from typing import Protocol
 
-from foliot.domain.clock import ClockFault
 from foliot.domain.events import Event
-from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token
-from foliot.domain.instant import LATEST, Instant
-from foliot.domain.job.job import Job
-from foliot.domain.run.lease import WorkerState
+from foliot.domain.instant import Instant
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.reference import RunReference
-from foliot.domain.run.report import LaunchRecord
-from foliot.domain.run.run import AttemptRecord, Run, Status
+from foliot.domain.run.run import AttemptRecord, Run
 from foliot.domain.schedule.project_pause import ProjectPause
-from foliot.domain.schedule.schedule import Pause, Revision, Schedule
-from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickRecord
-from foliot.domain.schedule.timetable import Timetable
-from foliot.domain.tree.run_kind import RunKind
-from foliot.domain.workflow.execution import Execution, StepRecord
+from foliot.domain.schedule.tick import TickRecord
+from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
-from foliot.domain.workflow.start import StartInput
-from foliot.errors import RowUnreadable
-from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
-
-
-class RunFilter(NamedTuple):
-    """Which runs to list, newest first. None means any. `before` continues a listing after its last id."""
-
-    job_id: JobId | None = None
-    schedule_id: ScheduleId | None = None
-    status: Status | None = None
-    before: RunId | None = None
-    limit: int = 100
-    root_id: RunId | None = None
-    """Runs of this tree, at any depth."""
-    parent_id: RunId | None = None
-    """Children of this run."""
-    roots: bool = False
-    """Only runs that are not children of another one. Use it without a job, a root or a parent: only then an
-    index leaves out the children, however many there are."""
-
-
-class RunListFilter(NamedTuple):
-    """Further conditions on the runs of a `RunFilter`. They are checked run by run, on a limited number of runs."""
-
-    statuses: Sequence[Status] = ()
-    """In place of the status of the filter."""
-    since: Instant | None = None
-    """Runs that were created then or later."""
-    kind: RunKind | None = None
-
-
-EVERY_RUN: Final = RunListFilter()
-
-
-class Depth(NamedTuple):
-    """The number of open runs by state, each counted up to a limit."""
-
-    running: int
-    """Cancelling ones included."""
-    queued: int
-    scheduled: int
-
-
-class LedgerRow(NamedTuple):
-    """A row of the ledger."""
-
-    record: TickRecord
-    key: str | None
-    """The idempotency key of the tick; a range has none."""
-    decided_at: Instant
-    """When the row was written."""
-    error: RowUnreadable | None = None
-    """Why the row cannot be read; the other fields have what could be read."""
-
-
-class TickFilter(NamedTuple):
-    """Which rows of the ledgers to list, newest first."""
-
-    name: str | None = None
-    """A job, a workflow or a schedule. None: all schedules."""
-    since: Instant = Instant(0)
-    until: Instant = LATEST
-    """Rows that overlap [since, until]."""
-    outcomes: frozenset[TickOutcome] = frozenset()
-    """Empty: any, unless `has_failed_run`."""
-    has_failed_run: bool = False
-    """Also ticks that ran and whose run has failed or timed out."""
-    limit: int = 50
-
-
-class ListedTick(NamedTuple):
-    schedule_id: ScheduleId
-    row: LedgerRow
-
-
-class TickPage(NamedTuple):
-    ticks: Sequence[ListedTick]
-    runs: Mapping[RunId, Run]
-    """The runs of these ticks."""
-
-
-class ScheduleLedger(NamedTuple):
-    """A schedule with everything that `verify` needs to recompute its ticks."""
-
-    schedule: Schedule
-    deleted_at: Instant | None
-    revisions: Sequence[Revision]
-    pauses: Sequence[Pause]
-    planned: Sequence[PlannedTick]
-    boots: Sequence[Instant] = ()
-    """The planned moments of its ticks for boots, in order."""
-    project_pauses: Sequence[Pause] = ()
-    """The pauses of all schedules of the project."""
-
-    @property
-    def timetable(self) -> Timetable:
-        return Timetable(self.schedule.id, self.revisions, self.pauses, self.boots, self.project_pauses)
-
-
-class LogSummary(NamedTuple):
-    """How the log of a run begins and ends."""
-
-    starts: Sequence[Token]
-    """The tokens of the starts that have output, in order. An attempt that was given back starts more than once."""
-    first: LogChunk | None
-    """The first chunk of the given start."""
-    last: LogChunk | None
-    """The last chunk of the run."""
-
-
-class Matches(NamedTuple):
-    """The runs that match a reference, if that is not exactly one. Only some of them, if there are many."""
-
-    run_ids: tuple[RunId, ...]
-
-
-class FoundRun(NamedTuple):
-    """A run, and the values that it was started with."""
-
-    run: Run
-    start_input: StartInput
-    launch: LaunchRecord | None = None
-    """What the application's executor has reported, if it has the run."""
-
-
-class AwaitedLimit(NamedTuple):
-    """A limit on which a run waits for a place."""
-
-    key: str
-    capacity: int | None
-    """None for the overlap key of a schedule, which has no capacity."""
-    holders: Sequence[RunId]
-    """The runs that hold a place, newest first; only some of them, if there are many."""
-
-
-class Blockers(NamedTuple):
-    """What the waiting runs on one page may wait for."""
-
-    workers: Sequence[WorkerState]
-    jobs: Mapping[JobId, Job]
-    """The current definitions of the jobs of these runs, without unreadable ones."""
-    limits: Mapping[RunId, Sequence[AwaitedLimit]]
-    """By queued run. A queued run without an entry has all its places."""
-
-
-class ExecutionDetails(NamedTuple):
-    """An execution with its steps."""
-
-    execution: Execution
-    run: Run
-    start_input: StartInput
-    steps: Sequence[StepRecord]
-    version: WorkflowVersion | RowUnreadable | None
-    """The version that it executes. None: retention or a deletion has removed it."""
-    waiting: Mapping[RunId, Run]
-    """The runs of steps that have not begun."""
-
-
-class RunDetails(NamedTuple):
-    """One run, with what is needed to explain its state."""
-
-    run: Run
-    start_input: StartInput
-    attempts: Sequence[AttemptRecord]
-    decision: Decision | None
-    """The decision of its gate."""
-    execution: ExecutionDetails | None
-    """The execution that the run is, or is a step of."""
-    blockers: Blockers
-    logs_kept_from: Instant | None
-    """Retention has removed the chunks of ended runs before this time. None: it has removed none by age."""
-    launch: LaunchRecord | None = None
-    """What the application's executor has reported, if it has the run."""
-    fanout: FanoutDetails | None = None
-    """The fanout that the run is, if it was opened."""
-
-
-class TickDetails(NamedTuple):
-    """A planned time of a schedule, with what was stored when it was decided."""
-
-    schedule_id: ScheduleId
-    at: Instant
-    """The planned time that was asked for; if a row covers it, a time of that row."""
-    schedule: Schedule | None
-    """None: the schedule has been deleted."""
-    revisions: Sequence[Revision]
-    pauses: Sequence[Pause]
-    project_pauses: Sequence[ProjectPause]
-    """The pauses of all schedules that include the time, and the one that was changed last."""
-    row: LedgerRow | None
-    """The row of the ledger that covers the time. None: it was not decided, or it is not a planned time."""
-    planned: PlannedTick | None
-    """It waits for its jittered time."""
-    before: LedgerRow | None
-    """The newest row before it."""
-    into: LedgerRow | None
-    """For a coalesced tick: the row of the tick whose run also covers it."""
-    in_flight: Sequence[Run]
-    """For a tick that was skipped because of an overlap: the runs of the schedule that had not ended then."""
-    stopped_at: Instant | None
-    """When the schedules of its job were paused because of `pause_after_failures`."""
-    has_scheduler: bool
-
-
-class Explained(NamedTuple):
-    """A run, or a planned time and its run, if there is one."""
-
-    run: RunDetails | None
-    tick: TickDetails | None
-
-
-class JobDetails(NamedTuple):
-    job: Job
-    schedules: Sequence[Schedule]
-    runs: Sequence[Run]
-    """The newest runs, newest first."""
-    latest: Mapping[JobId, Run]
-    """The newest run of each job that its gate depends on."""
-    ticks: TickPage
-    """The newest ticks of its schedules."""
-    project_pause: ProjectPause | None
-    """The project pause that was changed last, in force or not. `project_pause` means the same in the types below."""
-
-
-class JobSummary(NamedTuple):
-    job: Job | RowUnreadable
-    latest: Run | None
-    schedules: Sequence[Schedule]
-    project_pause: ProjectPause | None
-
-
-class ScheduleDetails(NamedTuple):
-    schedule: Schedule
-    error: RowUnreadable | None
-    """Why its row, or a revision of it, cannot be read; then there are no revisions."""
-    revisions: Sequence[Revision]
-    ticks: Sequence[LedgerRow]
-    """The newest rows of its ledger, newest first."""
-    runs: Mapping[RunId, Run]
-    """The runs of these ticks."""
-    project_pause: ProjectPause | None
-
-
-class WorkflowDetails(NamedTuple):
-    """A workflow, with one of its executions: the requested one, else the newest."""
-
-    newest: WorkflowVersion
-    version: WorkflowVersion | None
-    """The requested version, or that of the requested execution. None: it does not exist."""
-    latest: Run | None
-    """The newest run of the workflow, whether or not it has become an execution."""
-    asked: Run | Matches | None
-    """The run or runs that match the reference, if one was given."""
-    execution: ExecutionDetails | None
-    paused: Collection[str]
-    """Steps that executions skip."""
-    schedules: Sequence[Schedule]
-    blockers: Blockers
-
-
-class WorkflowSummary(NamedTuple):
-    version: WorkflowVersion | RowUnreadable
-    """The newest version."""
-    latest: Run | None
-    schedules: Sequence[Schedule]
-    project_pause: ProjectPause | None
-
-
-class SchedulePage(NamedTuple):
-    schedules: Sequence[Schedule]
-    project_pause: ProjectPause | None
-
-
-class ExecutionsPage(NamedTuple):
-    executions: Sequence[ExecutionDetails]
-    blockers: Blockers
-
-
-class OverviewLimits(NamedTuple):
-    """How many rows of each kind are read."""
-
-    rows: int
-    failures: int
-    counted: int
-    """Open runs are counted up to this number."""
-
-
-class OverviewDetails(NamedTuple):
-    depth: Depth
-    executions: Sequence[Execution]
-    """Open executions, oldest first."""
-    running: Sequence[Run]
-    queued: Sequence[Run]
-    failures: Sequence[Run]
-    """Newest first, like `running` and `queued`."""
-    upcoming: Sequence[Schedule]
-    """The schedules that are due next, in that order."""
-    workers: Sequence[WorkerState]
-    project_pause: ProjectPause | None
-
-
-class HealthLimits(NamedTuple):
-    rows: int
-    """How many rows of each kind are read."""
-    counted: int
-    """Open runs and late schedules are counted up to this number."""
-    late_since: Instant
-    """A schedule is late if it should have been decided at this time, or has been behind since then."""
-    failed_since: Instant
-    """Runs that were created earlier do not make a job a failing one."""
-
-
-class StorageSize(NamedTuple):
-    """Bytes on disk."""
-
-    database: int
-    """All tables but the logs."""
-    logs: int
-    free: int | None
-    """What is left on the disk. None: that is not known, because the database is on a server."""
-
-
-class LongLease(NamedTuple):
-    """A worker that has not renewed since the clock was set back. Its leases expire later by the size of that step."""
-
-    worker: str
-    expires_at: Instant
-
-
-class ClockEffects(NamedTuple):
-    """What a clock that was set back delays."""
-
-    schedules: Sequence[Schedule]
-    """Schedules with decided ticks in the future, the furthest first: they do not fire until then."""
-    leases: Sequence[LongLease]
-    """Only where the wall clock decides about leases."""
-
-
-class HealthDetails(NamedTuple):
-    """What shows whether schedules fire and runs are executed."""
-
-    has_scheduler: bool
-    """Whether a process with the role scheduler is alive: one of them leads."""
-    workers: Sequence[WorkerState]
-    depth: Depth
-    ready_queues: Sequence[str]
-    """The queues with runs that a worker may claim now."""
-    late: Sequence[Schedule]
-    """Late schedules that are not paused: overdue ones, then those behind; of each, the longest delay first."""
-    late_count: int
-    failing: Sequence[Run]
-    """For each enabled job whose newest result is a failure: its newest failed run, newest first. Steps are left out.
-    Only the newest 500 failed runs, and the newest 500 timeouts, are searched."""
-    failing_count: int
-    stopped: Sequence[JobId]
-    """Jobs whose schedules were paused because of `pause_after_failures`, newest first."""
-    size: StorageSize
-    project_pause: ProjectPause | None
-    clock_faults: Sequence[ClockFault] = ()
-    """Steps and differences of clocks that processes have saved, the newest first."""
+from foliot.ports.pages import (
+    EVERY_RUN,
+    ClockEffects,
+    ExecutionsPage,
+    Explained,
+    FoundRun,
+    HealthDetails,
+    HealthLimits,
+    JobDetails,
+    JobSummary,
+    LogSummary,
+    Matches,
+    OverviewDetails,
+    OverviewLimits,
+    RunDetails,
+    RunFilter,
+    RunListFilter,
+    ScheduleDetails,
+    ScheduleLedger,
+    SchedulePage,
+    TickFilter,
+    TickPage,
+    WorkflowDetails,
+    WorkflowSummary,
+)
 
 
 class Queries(Protocol):

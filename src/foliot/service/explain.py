@@ -24,7 +24,7 @@ from foliot.domain.workflow.spec import Edge, Step
 from foliot.errors import NotFound, RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails
-from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails, RunDetails
+from foliot.ports.pages import AwaitedLimit, Blockers, ExecutionDetails, RunDetails
 from foliot.service.explanation import (
     Blocked,
     BlockingStep,

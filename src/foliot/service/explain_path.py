@@ -17,7 +17,7 @@ from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.layout import edge_words
 from foliot.domain.workflow.spec import Edge
 from foliot.ports.definitions import WorkflowVersion
-from foliot.ports.queries import ExecutionDetails, RunDetails
+from foliot.ports.pages import ExecutionDetails, RunDetails
 from foliot.service import explanation as why
 from foliot.service.explain import ExecutionExplainer, explain_run
 from foliot.service.path import (

@@ -7,7 +7,7 @@ from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.spec import GRAPH
 from foliot.errors import FoliotError, InvalidInput, NotFound, suggest
-from foliot.ports.queries import ExecutionDetails, Matches
+from foliot.ports.pages import ExecutionDetails, Matches
 from foliot.ports.storage import Storage
 from foliot.service.paging import SUGGESTIONS, job_id_of, page_of_jobs, page_of_workflows, workflow_id_of
 

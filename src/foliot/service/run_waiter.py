@@ -10,7 +10,7 @@ from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.run import BEGUN, Run
 from foliot.errors import InvalidInput, NotFound, WaitTimeout, shown
 from foliot.ports.clock import Clock
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 
 POLL_INTERVAL: Final = Millis(250)

@@ -18,7 +18,7 @@ from foliot.domain.schedule.schedule import Overlap, ScheduleSpec
 from foliot.domain.schedule.tick import REASONS, TickOutcome, TickRecord
 from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.ports.queries import RunFilter, ScheduleLedger
+from foliot.ports.pages import RunFilter, ScheduleLedger
 from foliot.ports.storage import Storage
 from foliot.testing.fanout_invariants import check_fanouts
 

@@ -14,7 +14,7 @@ from foliot import Foliot
 from foliot.app import lifecycle
 from foliot.app.background import wait_on
 from foliot.errors import FoliotError, InUse, StorageUnavailable, WrongLoop
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.service.services import Services
 from foliot.wiring import open_services
 from tests.interfaces.application.programs import program

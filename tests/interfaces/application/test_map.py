@@ -15,7 +15,7 @@ from foliot.domain.instant import HOUR, MINUTE, Millis
 from foliot.domain.job.job import TREES_QUEUE, JobSpec, Options
 from foliot.domain.run.run import Status
 from foliot.errors import InputsRefused, InvalidInput, InvalidJob, InvalidRun, NotFound
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.testing.builders import retention
 from foliot.testing.inline import InlineEngine
 from tests.interfaces.serving import served

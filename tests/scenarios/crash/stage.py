@@ -12,7 +12,7 @@ from typing import Any, Final
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.run.run import Run
 from foliot.engine.scheduler.reaper import Reaper
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.runs import RunRequest
 from foliot.service.services import Services

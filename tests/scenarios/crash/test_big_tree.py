@@ -26,7 +26,7 @@ from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import NOTES, Settler
 from foliot.engine.coordinator.starter import Starter
 from foliot.engine.loop import IMMEDIATELY
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.trees import TreeStore, Unsettled
 from foliot.testing.builders import a_worker, succeeded
 from foliot.testing.invariants import check_endings, check_invariants, check_leases

@@ -13,7 +13,7 @@ from foliot.domain.run.logs import LogChunk, LogState, log_end
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.errors import InputsRefused, InputsUnavailable
-from foliot.ports.queries import LogSummary, RunFilter
+from foliot.ports.pages import LogSummary, RunFilter
 from foliot.ports.resolver import ResolveRequest
 
 _PAGE: Final = 100

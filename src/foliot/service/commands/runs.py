@@ -27,7 +27,7 @@ from foliot.errors import InvalidInput, InvalidRun, NotFound, RowUnreadable, sho
 from foliot.ports.clock import Clock
 from foliot.ports.fanouts import FanoutRecord, ItemFilter
 from foliot.ports.orders import Created
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService
 from foliot.service.paging import check_limit

@@ -6,7 +6,7 @@ from foliot.domain.ids import RunId
 from foliot.domain.run.reference import read_reference
 from foliot.errors import NotFound
 from foliot.ports.clock import Clock
-from foliot.ports.queries import JobDetails, Matches, ScheduleDetails
+from foliot.ports.pages import JobDetails, Matches, ScheduleDetails
 from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
 from foliot.service.queries.doctor.report import Doctor, Report

@@ -9,7 +9,7 @@ from foliot.domain.instant import to_datetime
 from foliot.domain.run.run import Run
 from foliot.domain.workflow.execution import Execution, StepRecord, recovered_steps
 from foliot.ports.definitions import WorkflowVersion
-from foliot.ports.queries import ExecutionDetails
+from foliot.ports.pages import ExecutionDetails
 from foliot.service.queries.run_view import key_of
 
 

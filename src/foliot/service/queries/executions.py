@@ -2,7 +2,7 @@
 
 import msgspec
 
-from foliot.ports.queries import Blockers, ExecutionDetails
+from foliot.ports.pages import Blockers, ExecutionDetails
 from foliot.service.explain import ExecutionExplainer
 from foliot.service.explanation import ExecutionExplanation, RunExplanation, StepExplanation
 from foliot.service.queries.execution_view import ExecutionView, view_execution

@@ -8,7 +8,7 @@ from foliot.domain.instant import EARLIEST, LATEST, SECOND, Instant, from_dateti
 from foliot.domain.run.reference import LAST, read_reference
 from foliot.errors import InvalidInput
 from foliot.ports.clock import Clock
-from foliot.ports.queries import Explained, Matches
+from foliot.ports.pages import Explained, Matches
 from foliot.ports.storage import Storage
 from foliot.service.explain_path import RunPath, origin_of
 from foliot.service.explain_tick import decided_stages, explain_decided, explain_undecided

@@ -10,7 +10,7 @@ from foliot.domain.tree.run_kind import FanoutRole, role_of
 from foliot.errors import FoliotError, InvalidInput, NotFound
 from foliot.ports.clock import Clock
 from foliot.ports.fanouts import ItemFilter, ItemsPage
-from foliot.ports.queries import Matches
+from foliot.ports.pages import Matches
 from foliot.ports.storage import Storage
 from foliot.service.paging import check_limit
 from foliot.service.queries.fanout_view import FanoutItemsView, FanoutView, ItemView, view_fanout, view_items

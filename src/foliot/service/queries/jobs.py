@@ -7,7 +7,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
-from foliot.ports.queries import JobDetails, JobSummary
+from foliot.ports.pages import JobDetails, JobSummary
 from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, each_of
 from foliot.service.queries.job_view import JobView, view_job, view_unreadable_job

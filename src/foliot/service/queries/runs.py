@@ -14,7 +14,7 @@ from foliot.domain.run.run import Run, Status
 from foliot.domain.tree.run_kind import OF_CHILDREN, RunKind, kind_of
 from foliot.errors import NotFound
 from foliot.ports.clock import Clock
-from foliot.ports.queries import Matches, RunDetails, RunFilter, RunListFilter
+from foliot.ports.pages import Matches, RunDetails, RunFilter, RunListFilter
 from foliot.ports.storage import Storage
 from foliot.service.explain import explain_run
 from foliot.service.explanation import ExecutionExplanation, FanoutExplanation, RunExplanation

@@ -4,7 +4,7 @@ import msgspec
 
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.ports.clock import Clock
-from foliot.ports.queries import ScheduleDetails
+from foliot.ports.pages import ScheduleDetails
 from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, each_of
 from foliot.service.queries.schedule_view import (

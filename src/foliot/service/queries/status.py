@@ -11,7 +11,7 @@ from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.clock import Clock
-from foliot.ports.queries import HealthDetails, HealthLimits
+from foliot.ports.pages import HealthDetails, HealthLimits
 from foliot.ports.storage import Storage
 from foliot.service.queries.clock_notices import ClockNotice, clock_notices, is_set_back
 from foliot.service.queries.documents import moment

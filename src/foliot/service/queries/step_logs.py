@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from foliot.domain.ids import RunId
 from foliot.domain.workflow.spec import GRAPH
 from foliot.ports.clock import Clock
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.queries.logs import LogView, Pieces
 from foliot.service.run_waiter import POLL_INTERVAL

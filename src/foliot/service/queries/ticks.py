@@ -5,7 +5,7 @@ from datetime import datetime
 
 from foliot.domain.instant import from_datetime
 from foliot.domain.schedule.tick import TickOutcome
-from foliot.ports.queries import TickFilter, TickPage
+from foliot.ports.pages import TickFilter, TickPage
 from foliot.ports.storage import Storage
 from foliot.service.queries.schedule_view import TickView, view_tick
 from foliot.service.references import References

@@ -8,7 +8,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.execution import Execution
 from foliot.errors import RowUnreadable
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, each_of, job_id_of, page_of_jobs, page_of_workflows, workflow_id_of
 

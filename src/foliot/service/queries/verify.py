@@ -13,7 +13,7 @@ from foliot.domain.instant import LATEST, Instant
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.tick import TickRecord
 from foliot.errors import FoliotError, InvalidInput, RowUnreadable
-from foliot.ports.queries import RunFilter, ScheduleLedger
+from foliot.ports.pages import RunFilter, ScheduleLedger
 from foliot.ports.storage import Storage
 from foliot.service.queries.unreadable_rows import unreadable_rows
 

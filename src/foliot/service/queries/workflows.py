@@ -19,7 +19,7 @@ from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, Edge, Step
 from foliot.errors import InvalidInput, NotFound, RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import WorkflowVersion
-from foliot.ports.queries import Matches, WorkflowDetails, WorkflowSummary
+from foliot.ports.pages import Matches, WorkflowDetails, WorkflowSummary
 from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
 from foliot.service.paging import PAGE, each_of, workflow_id_of

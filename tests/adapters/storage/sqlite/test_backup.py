@@ -12,7 +12,7 @@ from foliot.adapters.storage.sqlite import SqliteStorage, backup
 from foliot.adapters.storage.sqlite.backup import _Copy, _snapshots, back_up
 from foliot.adapters.storage.sqlite.database import connection
 from foliot.errors import InvalidInput, StorageCorrupt, StorageMissing, StorageUnavailable
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.testing.builders import LEASE, a_chunk, a_run, a_worker
 from tests.adapters.storage.sqlite.files import dump, names, opened, rights_of_others, rows
 

@@ -10,7 +10,7 @@ from foliot.adapters.storage.sqlite.database.session import Session
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, Instant
 from foliot.errors import RowUnreadable
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.service.queries.verify import verify, verify_rows
 from foliot.testing.builders import REPORT, every
 from foliot.testing.clock import VirtualClock

@@ -15,7 +15,7 @@ from foliot.adapters.storage.sqlite.database.errors import translate
 from foliot.adapters.storage.sqlite.database.schema import LOGS, open_any_version, open_file
 from foliot.adapters.storage.sqlite.storage import open_url
 from foliot.errors import SchemaTooNew, StorageCorrupt, StorageError, StorageUnavailable
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.testing.builders import LEASE, REPORT, a_chunk, a_job_spec, a_run, a_worker
 from foliot.testing.clock import VirtualClock
 from tests.adapters.storage.sqlite.files import names, opened, rights_of_others, rows

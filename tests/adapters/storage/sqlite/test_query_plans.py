@@ -14,7 +14,7 @@ from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.adapters.storage.sqlite.queries import page_query
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.run.run import Status
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from tests.cases import for_each
 
 LARGE = (

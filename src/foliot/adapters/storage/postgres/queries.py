@@ -25,7 +25,7 @@ from foliot.domain.ids import RunId, Token
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.run import TERMINAL, Status
 from foliot.domain.workflow.output import StepOutput
-from foliot.ports.queries import LogSummary, RunFilter
+from foliot.ports.pages import LogSummary, RunFilter
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from foliot.domain.run.run import BEGUN, Run, Status
 from foliot.domain.schedule.schedule import Revision, Schedule
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
-from foliot.ports.queries import (
+from foliot.ports.pages import (
     ExecutionDetails,
     FoundRun,
     JobDetails,

@@ -14,7 +14,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Schedule
-from foliot.ports.queries import ClockEffects, HealthDetails, HealthLimits, LongLease, RunFilter, StorageSize
+from foliot.ports.pages import ClockEffects, HealthDetails, HealthLimits, LongLease, RunFilter, StorageSize
 
 _FAILURES: Final = (Status.FAILED, Status.TIMEOUT)
 _SEARCHED: Final = 500

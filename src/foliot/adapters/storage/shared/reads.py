@@ -14,7 +14,7 @@ given as lists: each database sends them in its own way.
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 
 T = TypeVar("T")
 Rows = Sequence[Sequence[Any]]

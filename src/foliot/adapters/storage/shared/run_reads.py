@@ -30,7 +30,7 @@ from foliot.domain.workflow.spec import GRAPH
 from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
-from foliot.ports.queries import (
+from foliot.ports.pages import (
     EVERY_RUN,
     AwaitedLimit,
     Blockers,

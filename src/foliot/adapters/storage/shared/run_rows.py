@@ -14,7 +14,7 @@ from foliot.domain.run.logs import LogChunk, Stream
 from foliot.domain.run.progress import SavedProgress
 from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.errors import RowUnreadable
-from foliot.ports.queries import LogSummary
+from foliot.ports.pages import LogSummary
 
 T = TypeVar("T")
 

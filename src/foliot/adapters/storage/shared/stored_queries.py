@@ -20,7 +20,7 @@ from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
-from foliot.ports.queries import (
+from foliot.ports.pages import (
     EVERY_RUN,
     ClockEffects,
     ExecutionsPage,

@@ -11,7 +11,7 @@ from foliot.domain.instant import Instant, to_datetime
 from foliot.errors import FoliotError, Severity
 from foliot.ports.clock import Clock
 from foliot.ports.host import Host
-from foliot.ports.queries import HealthDetails
+from foliot.ports.pages import HealthDetails
 from foliot.ports.storage import Storage
 from foliot.service.queries.doctor.findings import Finding, ProbeFailed, severity_of
 from foliot.service.queries.doctor.host import (

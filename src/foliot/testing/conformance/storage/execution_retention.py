@@ -7,7 +7,7 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import DAY, HOUR, Instant, Millis
 from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.tree import Tree
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.upkeep import Retention
 from foliot.testing.builders import REPORT, a_chunk, a_run, retention, succeeded
 from foliot.testing.conformance.storage.gates import SKIP

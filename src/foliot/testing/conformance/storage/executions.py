@@ -11,7 +11,7 @@ from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.output import RunOutput, StepOutput
 from foliot.domain.workflow.progress import StepState
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.testing.builders import (
     a_run,
     a_run_id,

@@ -15,7 +15,7 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.schedule import Overlap
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.topic import Topic
 from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene

@@ -2,7 +2,7 @@
 
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant
-from foliot.ports.queries import HealthDetails, HealthLimits
+from foliot.ports.pages import HealthDetails, HealthLimits
 from foliot.testing.builders import LEASE, a_run, every, failed, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

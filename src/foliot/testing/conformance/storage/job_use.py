@@ -11,7 +11,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.run.lease import Claim
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import JobInUse
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.testing.builders import REPORT, a_job_spec, a_run, succeeded
 from foliot.testing.conformance.storage.references import DIGEST, OTHER, deploy, job, looking_at, naming, version
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene

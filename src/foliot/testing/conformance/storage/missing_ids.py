@@ -9,7 +9,7 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer, Marked
 from foliot.domain.run.run import Status
 from foliot.errors import Unstorable
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_run, a_run_id
 from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.conformance.storage.tree_builders import opened

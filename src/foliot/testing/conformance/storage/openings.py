@@ -9,7 +9,7 @@ from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, Status
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.tree.tree import Note
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.testing.builders import (
     LEASE,
     a_claim,

@@ -14,7 +14,7 @@ from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.domain.workflow.start import StartInput
-from foliot.ports.queries import (
+from foliot.ports.pages import (
     AwaitedLimit,
     ExecutionDetails,
     JobDetails,

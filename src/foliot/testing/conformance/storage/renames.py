@@ -12,7 +12,7 @@ from foliot.domain.instant import HOUR, MINUTE, SECOND
 from foliot.domain.run.lease import Finish
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick import JitterMode, TickOutcome
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.testing.builders import REPORT, a_run, a_schedule, cron, every, failed, lost, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 

@@ -14,7 +14,7 @@ from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.schedule.tick_run import LAUNCH_JOB
-from foliot.ports.queries import Matches
+from foliot.ports.pages import Matches
 from foliot.ports.upkeep import Retention
 from foliot.testing.builders import a_finish, every
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene

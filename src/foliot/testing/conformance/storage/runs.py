@@ -9,7 +9,7 @@ from foliot.domain.job.job import DEFAULT_PROJECT
 from foliot.domain.run.run import Status
 from foliot.ports.admission import Released
 from foliot.ports.orders import Created
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.testing.builders import REPORT, a_run, a_run_id, every, failed, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

@@ -14,7 +14,7 @@ from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.tree import Note
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.progress import StepState
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.testing.builders import (
     a_run,
     a_run_id,

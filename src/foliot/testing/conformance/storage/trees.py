@@ -13,7 +13,7 @@ from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow.output import RunOutput, StepOutput
 from foliot.domain.workflow.progress import StepState
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.trees import PREFETCHED_STEPS
 from foliot.testing.builders import REPORT, a_run, a_run_id, succeeded
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene

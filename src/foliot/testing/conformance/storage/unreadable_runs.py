@@ -12,7 +12,7 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Run, Status
 from foliot.errors import RowUnreadable
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, a_chunk, a_run, cancelled, every, lost, succeeded, to_retry
 from foliot.testing.clock import VirtualClock

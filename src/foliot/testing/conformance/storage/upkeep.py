@@ -11,7 +11,7 @@ from foliot.domain.run.lease import Claim
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.schedule import Catchup, Overlap
 from foliot.ports.orders import Created
-from foliot.ports.queries import RunFilter
+from foliot.ports.pages import RunFilter
 from foliot.ports.upkeep import Pruned
 from foliot.testing.builders import (
     LEASE,
