@@ -102,7 +102,7 @@ def test_a_signal_applies_a_changed_file(place: Place) -> None:
         place.file.write_text(LOUD)
         server.send(signal.SIGHUP)
 
-        assert server.saw("configuration_applied", 2)["changes"] == "created loud, removed quiet"
+        assert server.saw("configuration_applied", 2)["changes"] == "created loud; removed quiet"
         assert jobs(place) == {"quiet": "disabled", "loud": "on"}
 
 
