@@ -130,7 +130,7 @@ def test_a_fanout_ends_as_a_brute_force_model_says(
     assert sum(world.summary[name] for name in ("succeeded", "failed", "timed_out", "cancelled")) == items
 
 
-@pytest.mark.proves("R0-34", "R0-35")
+@pytest.mark.proves("R0-34", "R0-35", "R0-40")
 def test_children_carry_their_items_in_input_order() -> None:
     world = World(3, item_var="TARGET")
 

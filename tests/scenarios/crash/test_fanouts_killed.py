@@ -51,7 +51,7 @@ class Cast:
 
 @pytest.mark.seeded
 @pytest.mark.timeout(180)
-@pytest.mark.proves("F1", "F3", "F4", "F5", "F6", "S3", "S6")
+@pytest.mark.proves("R0-72", "F1", "F3", "F4", "F5", "F6", "S3", "S6")
 async def test_every_item_ends_once_while_server_and_worker_are_killed(stage: Stage) -> None:
     chance = a_chance()
     await stage.declare()
