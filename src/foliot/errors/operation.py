@@ -193,6 +193,19 @@ class ChannelUnavailable(FoliotError):
     code = "channel_unavailable"
 
 
+class ChainRefused(FoliotError):
+    """A chain refused what a step asked for, because of a limit, its breaker, or its end.
+
+    `refusal` is the reason as a word, such as `max_children` or `breaker_open`.
+    """
+
+    code = "chain_refused"
+
+    def __init__(self, message: str, *, hint: str = "", refusal: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.refusal = refusal
+
+
 class ChannelRefused(FoliotError):
     """The worker of the job refused the request, for example because the attempt has ended."""
 

@@ -18,6 +18,7 @@ them.
 | `guard` | what all chains of a class share: which are active, the breaker, the spending of a day |
 | `step` | the run of a step: payload, variables, templates |
 | `flow` | what follows from a trigger, an ended step, a request, an expiry |
-| `request` | what a running step may ask for, and the answers |
+| `message` | what a running step may ask for |
+| `request` | the answers |
 | `kind` | chains as trees |
 """

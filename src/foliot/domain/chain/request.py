@@ -1,4 +1,4 @@
-"""What a running step may ask of its chain, and the answers.
+"""Answers what running steps ask of their chains.
 
 A request names nothing but what is wanted. Which chain it concerns, and at which depth, follows from the lease of the
 run that asks. Whatever else a request claims is checked against that: a false claim is a violation.
@@ -8,60 +8,21 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-import msgspec
-from msgspec import Struct
-
 from foliot.domain.chain.decision import POSSIBLE, Decision, Report
 from foliot.domain.chain.flow import Flow
 from foliot.domain.chain.guard import ClassState, Refusal, job_class, read_class
 from foliot.domain.chain.kind import imperative_flow, settlement_of
+from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend
 from foliot.domain.chain.spec import ACTION, SCOUT, SHORTEST_DELAY
 from foliot.domain.chain.state import Chain, ChainStep, read_chain
 from foliot.domain.chain.step import ChainBody, metadata
 from foliot.domain.ids import IdSource, JobId, RunId
-from foliot.domain.instant import Instant, Millis, to_iso
+from foliot.domain.instant import Instant, to_iso
 from foliot.domain.tree.kind import SharedDocument
 from foliot.domain.tree.settlement import Settlement
 from foliot.domain.tree.tree import Tree
 
 _SLOT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
-
-
-class Spawn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="spawn", omit_defaults=True):
-    """Create a step. In a chain of a class, `name` is a stage; otherwise it is a job."""
-
-    name: str
-    after: Millis | None = None
-    """Milliseconds from now. None: the default of the stage, or one second."""
-    payload: Any = None
-    key: str = ""
-    """Names the attempt window: of two open steps with the same name and key only one is created."""
-    slot: str = ""
-    deadline: int | str | None = None
-    claims: Mapping[str, Any] = {}
-    """What the caller believes about its chain, in the words of the metadata."""
-
-
-class Decide(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="decide", omit_defaults=True):
-    """Tell what the running step has decided. It takes effect when the step ends."""
-
-    decision: Decision
-    reason: str = ""
-    claims: Mapping[str, Any] = {}
-
-
-class Spend(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="spend", omit_defaults=True):
-    """Report what the running step has spent."""
-
-    tokens: int = 0
-    usd: float = 0.0
-
-
-class Look(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="status"):
-    """Read the state of the chain."""
-
-
-ChainRequest = Spawn | Decide | Spend | Look
 
 
 class Asker(NamedTuple):
@@ -248,6 +209,3 @@ def _told(step: ChainStep) -> Refusal:
 
 def _refused(refusal: Refusal) -> Mapping[str, Any]:
     return {"code": refusal.code, "error": refusal.message, "hint": refusal.hint}
-
-
-read_request: Final = msgspec.json.Decoder(ChainRequest).decode

@@ -100,12 +100,11 @@ def step_run(tree: Tree, body: ChainBody, chain: Chain, step: ChainStep, payload
         rendered = _rendered(spec, about)
         if rendered:
             overrides["spec"] = rendered
-    document = {"chain": about, "data": chain.data, "payload": body.payload if payload is None else payload}
     return NewRun(
         id=step.run_id,
         job_id=job_id,
         due_at=step.due_at,
-        payload=msgspec.json.encode(document),
+        payload=_payload(body, chain, about, payload),
         options=Options() if spec is None else spec.options,
         overrides=msgspec.json.encode(overrides),
         trigger=STEP_TRIGGER,
@@ -116,6 +115,17 @@ def step_run(tree: Tree, body: ChainBody, chain: Chain, step: ChainStep, payload
         exempt=tree.held,
         scheduled_for=tree.planned,
     )
+
+
+def _payload(body: ChainBody, chain: Chain, about: Mapping[str, Any], given: Any) -> bytes | None:
+    """Return the payload of a step: the metadata, and what the request gave it, or the scout found, or the run had.
+
+    A job that an imperative chain starts gets what it was given, as from any other caller.
+    """
+    if body.is_imperative:
+        return None if given is None else msgspec.json.encode(given)
+    found = body.payload if chain.data is None else chain.data
+    return msgspec.json.encode({"chain": about, "data": found if given is None else given})
 
 
 def _variables(about: Mapping[str, Any]) -> dict[str, str]:

@@ -92,9 +92,9 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
             _check_key(self.concurrency_key)
 
 
-NOT_OPTIONS: Final = ("spec", "start", "variables")
-"""Overrides of a run that are not options: fields of the job's specification, the start of an execution, and
-environment variables."""
+NOT_OPTIONS: Final = ("spec", "start", "variables", "not_after")
+"""Overrides of a run that are not options: fields of the job's specification, the start of an execution, environment
+variables, and the moment after which it does not start."""
 
 
 def options_in(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from foliot.domain.run.lease import Claim
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
 from foliot.domain.run.payload import UNREADABLE, decode_payload
 from foliot.domain.run.progress import progress_line
+from foliot.engine.worker.chains import answer_chain
 from foliot.engine.worker.logbook import RunLog
 from foliot.engine.worker.progress import AttemptProgress
 from foliot.engine.worker.results import answer_results, manifest_of, read_results
@@ -115,6 +116,8 @@ class RunningAttempt:
         definition = self.definition
         if self.ending is not None:
             outcome = self._outcome_of_ending()
+        elif definition.not_after is not None and self._clock.now() >= definition.not_after:
+            outcome = Cancelled()
         elif definition.error is not None:
             outcome = Failure(definition.error, definition.reason, retryable=False)
         elif (runner := runners.get(definition.kind)) is None:
@@ -197,11 +200,18 @@ class RunningAttempt:
         """Give the processes of this attempt access to the worker. A new type of request is a new entry."""
         if self._channel is None:
             return _NO_VARIABLES
-        handlers = {"progress": self._progress.handle, "results": self._answer_results}
+        handlers = {
+            "progress": self._progress.handle,
+            "results": self._answer_results,
+            "chain": self._answer_chain,
+        }
         return self._channel.grant(self.claim.token, handlers)
 
     async def _answer_results(self, request: Mapping[str, object]) -> Mapping[str, object]:
         return await answer_results(self._work, self.claim, request)
+
+    async def _answer_chain(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        return await answer_chain(self._work, self.claim, request)
 
     def _attempt(self) -> Attempt:
         claim, definition = self.claim, self.definition

@@ -53,6 +53,7 @@ _SECTIONS: Final = {
     "Inside a job": {
         "progress": "Report how far the run has come.",
         "results": "Print what the children of a fanout returned.",
+        "chain": "Decide what follows in a chain, or start a follow-up.",
     },
     "Maintenance": {
         "doctor": "Check this installation and suggest fixes.",
