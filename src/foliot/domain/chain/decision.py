@@ -41,6 +41,7 @@ DEFAULT_CODES: Final[Mapping[str, Mapping[int, Decision]]] = {
     "action": {0: Decision.DONE, 15: Decision.CLOSE},
     "verify": _CHECKS,
     "monitor": _CHECKS,
+    "escalate": {0: Decision.DONE},
     "": {0: Decision.DONE, 15: Decision.CLOSE},
 }
 """Stage -> exit code -> decision. The last entry is for all other stages."""

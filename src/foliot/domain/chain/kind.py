@@ -50,7 +50,7 @@ class ChainKind:
         return None
 
     def begin(self, start: Start, loaded: Loaded, now: Instant, ids: IdSource) -> Opening | Wanted:
-        spec = convert(start.definition.spec, ChainSpec)
+        spec = convert(start.definition.spec, ChainSpec, str_keys=True)
         named = frozenset(JobId(stage.job) for stage in spec.stages.values() if stage.job is not None)
         class_id = start.claim.job_id
         if loaded.shared is None or named - loaded.jobs.keys():
