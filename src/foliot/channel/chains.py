@@ -9,24 +9,17 @@ import msgspec
 
 from foliot.channel.client import ChannelClient
 from foliot.domain.chain.message import ChainRequest
-from foliot.errors import ChainRefused, ChannelUnavailable
+from foliot.errors import ChannelUnavailable
 
 _TIMEOUT: Final = 60.0
 """Seconds. The worker asks the database, which may be busy."""
 
 
 def ask_chain(request: ChainRequest, environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
-    """Send a request to the worker of this run and return the facts. Raises ChainRefused if the chain refuses it."""
+    """Send a request to the worker of this run and return the answer: facts, or a refusal with its `code`."""
     client = ChannelClient.from_environment(os.environ if environ is None else environ, timeout=_TIMEOUT)
     with closing(client):
         answer = client.ask("chain", request=msgspec.to_builtins(request)).get("answer")
     if not isinstance(answer, dict):
         raise ChannelUnavailable("the answer of the worker has no facts", hint="Is the worker of another version?")
-    return facts_of(answer)
-
-
-def facts_of(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the facts of an answer. Raises ChainRefused if it is a refusal."""
-    if "code" in answer:
-        raise ChainRefused(str(answer.get("error")), hint=str(answer.get("hint", "")), refusal=str(answer["code"]))
     return answer

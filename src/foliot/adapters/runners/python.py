@@ -21,6 +21,7 @@ from threading import get_ident
 from typing import Any
 
 from foliot.adapters.runners.function import Handler, bind, describe
+from foliot.adapters.runners.function_chain import FunctionChain
 from foliot.adapters.runners.function_output import FunctionOutput, Home
 from foliot.adapters.runners.function_results import FunctionResults
 from foliot.adapters.runners.isolated import IsolatedCalls
@@ -119,7 +120,11 @@ def _context(attempt: Attempt, output: FunctionOutput, home: Home) -> Context:
     def results(failed: bool) -> FunctionResults:
         return FunctionResults(read, home, failed=failed)
 
-    return Context(run_id, job_id, number, attempt.tick, output.write, execution, planned, attempt.report, results)
+    return Context(
+        *(run_id, job_id, number, attempt.tick, output.write, execution, planned, attempt.report, results),
+        FunctionChain(attempt.ask_chain, home),
+        attempt.ask_chain,
+    )
 
 
 async def _captured(output: FunctionOutput, running: Running) -> Success | Failure:

@@ -23,7 +23,7 @@ from foliot.domain.run.lease import Claim
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
 from foliot.domain.run.payload import UNREADABLE, decode_payload
 from foliot.domain.run.progress import progress_line
-from foliot.engine.worker.chains import answer_chain
+from foliot.engine.worker.chains import answer_chain, ask_chain
 from foliot.engine.worker.logbook import RunLog
 from foliot.engine.worker.progress import AttemptProgress
 from foliot.engine.worker.results import answer_results, manifest_of, read_results
@@ -230,6 +230,7 @@ class RunningAttempt:
             report=self._progress.report,
             channel=self._grant_channel,
             results=partial(read_results, self._work, claim),
+            ask_chain=partial(ask_chain, self._work, claim),
         )
 
 

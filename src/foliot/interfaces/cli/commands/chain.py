@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from foliot.channel.chains import ask_chain
+from foliot.domain.chain.calls import facts_of
 from foliot.domain.chain.decision import Decision
 from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend
 from foliot.domain.vocabulary.times import DURATION
@@ -61,9 +62,9 @@ def spawn(
         slot=slot,
         deadline=deadline,
     )
-    facts = ask_chain(given)
+    facts = _ask(given)
     text = f"{facts['key']} begins at {facts['due_at']} as run {facts['run_id']}"
-    print_result(text if facts["is_new"] else f"{text}; it existed already", dict(facts), as_json=as_json)
+    print_result(text if facts["is_new"] else f"{text}; it existed already", facts, as_json=as_json)
 
 
 def _json(text: str | None) -> Any:
@@ -83,7 +84,7 @@ def _decide(decision: Decision, reason: tuple[str, ...], *, as_json: bool) -> No
 
 
 def _ask(request: ChainRequest) -> dict[str, Any]:
-    return dict(ask_chain(request))
+    return dict(facts_of(ask_chain(request)))
 
 
 def _decision(decision: Decision, words: str) -> click.Command:
