@@ -69,6 +69,7 @@ from foliot.ports.runner import Runner
 from foliot.ports.secrets import Secrets
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
+from foliot.service.commands.chains import ChainService
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.documents import Document
@@ -177,6 +178,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource, keys: Secrets 
         maps=MapService(storage, clock, ids, jobs),
         dependencies=dependencies,
         dsns=DsnService(storage, keys or KeyStore(os.environ)),
+        chains=ChainService(storage, clock),
         deployer=Deployer(storage, jobs, schedules, workflows),
         logs=logs,
         queries=Queries.on(storage, clock, logs, documents),

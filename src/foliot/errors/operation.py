@@ -10,6 +10,7 @@ _LIST_HINTS: Final[Mapping[str, str]] = {
     "job": "List them with: foliot jobs",
     "schedule": "List them with: foliot schedules",
     "workflow": "List them with: foliot workflows",
+    "chain": "List them with: foliot chains list",
     "DSN": "List them with: foliot dsn list",
     "execution": "List active executions with: foliot workflows active",
 }

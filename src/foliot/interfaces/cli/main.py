@@ -35,6 +35,7 @@ _SECTIONS: Final = {
         "jobs": "List or delete jobs.",
         "schedules": "List or delete schedules.",
         "workflows": "List, draw and start workflows, and approve steps.",
+        "chains": "Show classes of chains, breakers and chains; stop them.",
         "runs": "List runs, newest first.",
         "ticks": "List planned ticks and their outcomes, newest first.",
         "show": "Show everything about a run, a job or a schedule.",

@@ -1,12 +1,14 @@
 """Views of chains and of their classes."""
 
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct
 
 from foliot.domain.chain.guard import BreakerState
+from foliot.domain.chain.spec import Limits
 from foliot.domain.chain.state import ChainOutcome, ChainRecord, ChainState, ChainStep, Move
-from foliot.domain.instant import Instant, to_datetime
+from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.ports.chains import ChainDetails, StoredClass
 from foliot.service.queries.documents import moment
 
@@ -128,16 +130,16 @@ def view_class(stored: StoredClass, now: Instant) -> ClassView:
     )
 
 
-def _limits(limits: object) -> LimitsView:
-    named = {name: getattr(limits, name) for name in LimitsView.__struct_fields__ if name != "lifetime"}
-    return LimitsView(lifetime=getattr(limits, "lifetime") / 1_000, **named)  # noqa: B009
+def _limits(limits: Limits) -> LimitsView:
+    named = {name: getattr(limits, name) for name in LimitsView.__struct_fields__}
+    return LimitsView(**{**named, "lifetime": limits.lifetime / SECOND})
 
 
 def view_chain(record: ChainRecord) -> ChainView:
     return ChainView(**_facts(record))
 
 
-def _facts(record: ChainRecord) -> dict[str, object]:
+def _facts(record: ChainRecord) -> dict[str, Any]:
     return {
         "id": record.chain_id,
         "class_id": record.class_id,
