@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 EXAMPLES = ("auction", "ci", "index")
@@ -32,7 +33,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="foliot-chain-") as place:
         prepare(Path(place), options.example, options.speed)
         environment = {**os.environ, "FOLIOT_STORAGE": f"sqlite:///{place}/foliot.db"}
-        server = subprocess.Popen(
+        server = subprocess.Popen(  # noqa: S603 - our own command
             (*FOLIOT, "serve", "--config", "foliot.toml"),
             cwd=place,
             env=environment,
@@ -79,7 +80,7 @@ def watch(server: subprocess.Popen[bytes], place: Path, environment: dict[str, s
     return 1
 
 
-def newest(place: Path, environment: dict[str, str]) -> dict[str, object] | None:
+def newest(place: Path, environment: dict[str, str]) -> dict[str, Any] | None:
     found = foliot(place, environment, "chains", "list", "--json")
     if not found:
         return None
@@ -88,11 +89,11 @@ def newest(place: Path, environment: dict[str, str]) -> dict[str, object] | None
 
 
 def foliot(place: Path, environment: dict[str, str], *arguments: str) -> str:
-    answer = subprocess.run((*FOLIOT, *arguments), cwd=place, env=environment, capture_output=True, text=True)
-    return answer.stdout
+    command = (*FOLIOT, *arguments)
+    return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True).stdout  # noqa: S603
 
 
-def lines_of(chain: dict) -> list[str]:
+def lines_of(chain: dict[str, Any]) -> list[str]:
     moves = [(move["at"], f"chain {chain['id']} is {move['state']}: {move['cause']}") for move in chain["moves"]]
     steps = [
         (step["ended_at"] or step["due_at"], f"  {step['key']}: {step['decision'] or step['status'] or 'planned'}")

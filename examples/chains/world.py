@@ -1,6 +1,6 @@
 """A scripted world for the examples of chains: an auction, a pull request, an index that diverges.
 
-    python world.py NAME QUESTION      answers with an exit code, and with JSON on the last line where the chain needs it
+    python world.py NAME QUESTION      answers with an exit code, and with JSON on the last line if needed
 
 The state is a JSON file, $WORLD. Time in the world runs $SPEED times as fast as the clock, from $START. `watch.py`
 sets all three.
