@@ -39,6 +39,7 @@ from foliot.adapters.runners.process.limits.descriptors import (
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.adapters.secrets import KeyStore
+from foliot.domain.chain.kind import ChainKind
 from foliot.domain.fanout.kind import FanoutKind
 from foliot.domain.file_url import parse_file_url
 from foliot.domain.ids import IdSource, JobId, ScheduleId
@@ -102,7 +103,7 @@ STORAGES: Final[Mapping[str, Adapter]] = {
 BACKUPS: Final[Mapping[str, Adapter]] = {"sqlite": Adapter("foliot.adapters.storage.sqlite.backup:back_up")}
 """Databases that `foliot backup` can copy; a database server has its own tools."""
 
-_KINDS: Final[tuple[TreeKind, ...]] = (WorkflowKind(), FanoutKind())
+_KINDS: Final[tuple[TreeKind, ...]] = (WorkflowKind(), FanoutKind(), ChainKind())
 TREES: Final[Mapping[str, TreeKind]] = {kind.name: kind for kind in _KINDS}
 """The kinds of jobs whose runs are opened as trees."""
 

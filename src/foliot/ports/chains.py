@@ -1,49 +1,57 @@
-"""Values of the queries about chains."""
+"""What the queries port returns about chains: their classes, lists of them, and one chain with its steps."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from foliot.domain.chain.guard import ClassState
-from foliot.domain.chain.spec import ChainSpec
-from foliot.domain.chain.state import Chain, ChainRecord
+from foliot.domain.chain.state import Chain, ChainRecord, ChainState
 from foliot.domain.chain.step import ChainBody
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.run.run import Status
+from foliot.domain.job.job import Job
+from foliot.domain.run.run import Run
+from foliot.domain.tree.kind import SharedDocument
+from foliot.errors import RowUnreadable
 
-ChainCursor = tuple[Instant, RunId]
-"""When the last chain of a page was armed, and its run."""
 
+class ChainClass(NamedTuple):
+    """A class: a job of kind `chain`, or that of the chains that runs of a job have started."""
 
-class StoredClass(NamedTuple):
     class_id: str
-    version: int
-    """The version of its document. 0: it has none yet."""
-    state: ClassState
-    spec: ChainSpec | None
-    """None: the class of a job whose runs start follow-ups, or a class that was deleted."""
+    key: str
+    """The key of its document."""
+    document: SharedDocument
+    """What its chains share (`domain.chain.guard.ClassState`). Version 0: no chain was armed yet."""
+    job: Job | RowUnreadable | None
+    """Its definition. None: the job was deleted, or the class is that of chains that runs have started."""
+
+
+class ChainCursor(NamedTuple):
+    """The last chain of a page. The next page continues after it."""
+
+    armed_at: Instant
+    run_id: RunId
 
 
 class ChainFilter(NamedTuple):
+    """Which chains to list, newest first. None means any."""
+
     class_id: str | None = None
-    is_open: bool | None = None
-    """Only chains that are not closed, or only closed ones."""
-    limit: int = 20
-    after: ChainCursor | None = None
+    state: ChainState | None = None
+    limit: int = 50
+    before: ChainCursor | None = None
 
 
-class ChainsPage(NamedTuple):
-    """Chains, the newest first."""
-
-    chains: list[ChainRecord]
+class ChainPage(NamedTuple):
+    chains: Sequence[ChainRecord]
     next: ChainCursor | None = None
+    """Where the next page begins, if there may be one."""
 
 
 class ChainDetails(NamedTuple):
-    """A chain, read in one snapshot."""
-
-    record: ChainRecord
+    run: Run
+    record: ChainRecord | None
+    """None: it was not armed."""
     chain: Chain
     body: ChainBody
-    statuses: Mapping[RunId, Status]
-    """How the runs of its steps stand."""
+    steps: Mapping[RunId, Run]
+    """The runs of its steps, by id."""

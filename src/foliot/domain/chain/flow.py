@@ -22,6 +22,7 @@ from foliot.domain.chain.state import Chain, ChainOutcome, ChainState, ChainStep
 from foliot.domain.chain.step import ChainBody, step_run
 from foliot.domain.ids import IdSource, RunId
 from foliot.domain.instant import Instant, Millis, to_iso
+from foliot.domain.job.job import JobSpec
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import NewRun, Status
 from foliot.domain.tree.kind import ChildEnd
@@ -281,6 +282,7 @@ class Flow:
         parent: str | None = None,
         window: str = "",
         payload: Any = None,
+        job: JobSpec | None = None,
     ) -> ChainStep:
         step = ChainStep(
             key=self.chain.next_key(stage),
@@ -298,13 +300,21 @@ class Flow:
             lately = recent(self.chain.spawned, Millis(self.spec.limits.spawn_window), self.now)
             self.chain.spawned = [*lately, self.now]
             self.guard.spawn(self.spec.limits, self.now)
-        self.runs.append(step_run(self.tree, self.body, self.chain, step, payload))
+        self.runs.append(step_run(self.tree, self.body, self.chain, step, payload, job))
         return step
 
     def spawn(
-        self, stage: str, step: ChainStep | None, due_at: Instant, *, window: str = "", payload: Any = None
+        self,
+        stage: str,
+        step: ChainStep | None,
+        due_at: Instant,
+        *,
+        window: str = "",
+        payload: Any = None,
+        job: JobSpec | None = None,
     ) -> ChainStep | Refusal:
-        """Create a step that a running step, or the origin of an imperative chain, asks for."""
+        """Create a step that a running step, or the origin of an imperative chain, asks for. `job`: the registered job
+        that it runs, if it is no stage."""
         depth = 1 if step is None else step.depth + 1
         refusal = self.refusal_to_spawn(depth, due_at)
         if refusal is not None:
@@ -312,7 +322,8 @@ class Flow:
             return refusal
         parent = None if step is None else step.key
         cause = f"{parent or 'the run'} asked for it"
-        return self._add(stage, depth=depth, cause=cause, due_at=due_at, parent=parent, window=window, payload=payload)
+        about: dict[str, Any] = {"parent": parent, "window": window, "payload": payload, "job": job}
+        return self._add(stage, depth=depth, cause=cause, due_at=due_at, **about)
 
     def violate(self, refusal: Refusal, step: ChainStep | None) -> None:
         """Record a refused request. A violation opens the breaker, which ends the chain."""

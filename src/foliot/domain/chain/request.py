@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from foliot.domain.alert import AlertKind
 from foliot.domain.chain.decision import POSSIBLE, Decision, Report
 from foliot.domain.chain.flow import Flow
-from foliot.domain.chain.guard import ClassState, Refusal, job_class, read_class
+from foliot.domain.chain.guard import ClassState, Refusal, class_key, job_class, read_class
 from foliot.domain.chain.kind import imperative_flow, settlement_of
 from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend
 from foliot.domain.chain.spec import ACTION, SCOUT, SHORTEST_DELAY
@@ -18,8 +19,9 @@ from foliot.domain.chain.state import Chain, ChainStep, read_chain
 from foliot.domain.chain.step import ChainBody, metadata
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import Instant, to_iso
+from foliot.domain.job.job import JobSpec
 from foliot.domain.tree.kind import SharedDocument
-from foliot.domain.tree.settlement import Settlement
+from foliot.domain.tree.settlement import Effects, Settlement, SharedChange
 from foliot.domain.tree.tree import Tree
 
 _SLOT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
@@ -42,6 +44,8 @@ class Answered(NamedTuple):
     settlement: Settlement | None = None
     is_new: bool = False
     """The settlement is of a chain that does not exist yet: its tree and its body are to be stored."""
+    effects: Effects | None = None
+    """What a refused request changes, if there is no chain: it may open the breaker."""
 
 
 def class_of(asker: Asker, body: ChainBody | None) -> str:
@@ -56,23 +60,37 @@ def answer(
     shared: SharedDocument,
     now: Instant,
     ids: IdSource,
+    *,
+    begun: frozenset[RunId],
+    job: JobSpec | None = None,
 ) -> Answered:
-    """Answer a request. `tree` is the chain that the run belongs to, or has started, with its body; None: none."""
+    """Answer a request. `tree` is the chain that the run belongs to, or has started, with its body; None: none.
+
+    `begun`: the open steps that have begun, with the run that asks. `job`: the registered job that a follow-up names.
+    """
     guard = read_class(shared.body)
+    if tree is None and asker.child_key is not None:
+        return Answered(_refused(Refusal("chain_closed", "the chain is closed", "A new incident needs a new chain.")))
     if tree is None:
-        return _answer_first(request, asker, guard, shared, now, ids)
+        return _answer_first(request, asker, guard, shared, now, ids, job)
     chain: Chain = read_chain(tree.progress)
-    flow = Flow(tree, tree.body, chain, guard, now, ids, frozenset({asker.run_id}))
+    flow = Flow(tree, tree.body, chain, guard, now, ids, begun)
     flow.note_begun()
     step = chain.step(asker.child_key)
-    answered = _answer(request, flow, step, asker)
+    answered = _answer(request, flow, step, job)
     if isinstance(request, Look):
         return Answered(answered)
     return Answered(answered, settlement_of(flow, shared))
 
 
 def _answer_first(
-    request: ChainRequest, asker: Asker, guard: ClassState, shared: SharedDocument, now: Instant, ids: IdSource
+    request: ChainRequest,
+    asker: Asker,
+    guard: ClassState,
+    shared: SharedDocument,
+    now: Instant,
+    ids: IdSource,
+    job: JobSpec | None,
 ) -> Answered:
     """Answer a run that belongs to no chain. A follow-up starts a chain of the class of its job."""
     if not isinstance(request, Spawn):
@@ -82,20 +100,30 @@ def _answer_first(
     refusal = flow.arm_imperative(asker.run_id)
     if refusal is not None:
         return Answered(_refused(refusal))
-    answered = _answer(request, flow, None, asker)
+    answered = _answer(request, flow, None, job)
     if "code" in answered:
-        return Answered(answered)
+        return Answered(answered, effects=_effects_without_chain(flow, shared))
     return Answered(answered, settlement_of(flow, shared), is_new=True)
 
 
-def _answer(request: ChainRequest, flow: Flow, step: ChainStep | None, asker: Asker) -> Mapping[str, Any]:
+def _effects_without_chain(flow: Flow, shared: SharedDocument) -> Effects | None:
+    """Return what a refused first follow-up changes: nothing, unless it has opened the breaker."""
+    if not flow.alerts or flow.guard.opened is None:
+        return None
+    flow.guard.active = [one for one in flow.guard.active if one.run_id != flow.tree.run_id]
+    opened = [alert for alert in flow.alerts if alert.kind == AlertKind.BREAKER_OPENED]
+    change = SharedChange(class_key(flow.body.class_id), shared.version, flow.guard.encode())
+    return Effects(change, alerts=opened, wakes=flow.wakes) if opened else None
+
+
+def _answer(request: ChainRequest, flow: Flow, step: ChainStep | None, job: JobSpec | None) -> Mapping[str, Any]:
     forged = _forged(request, flow, step)
     if forged is not None:
         flow.violate(forged, step)
         return _refused(forged)
     match request:
         case Spawn():
-            return _spawn(request, flow, step)
+            return _spawn(request, flow, step, job)
         case Decide():
             return _decide(request, flow, step)
         case Spend(tokens=tokens, usd=usd):
@@ -116,7 +144,7 @@ def _forged(request: ChainRequest, flow: Flow, step: ChainStep | None) -> Refusa
     return Refusal("forged", message, "Leave it out: the lease of the run says what it is.", is_violation=True)
 
 
-def _spawn(request: Spawn, flow: Flow, step: ChainStep | None) -> Mapping[str, Any]:
+def _spawn(request: Spawn, flow: Flow, step: ChainStep | None, job: JobSpec | None) -> Mapping[str, Any]:
     stages = flow.spec.stages
     if request.slot and not _SLOT.fullmatch(request.slot):
         hint = "Use 1 to 64 letters, digits and . _ : -"
@@ -126,6 +154,8 @@ def _spawn(request: Spawn, flow: Flow, step: ChainStep | None) -> Mapping[str, A
     if stages and (request.name not in stages or request.name == SCOUT):
         known = ", ".join(sorted(stages.keys() - {SCOUT}))
         return _refused(Refusal("stage", f"{request.name[:64]!a} is not a stage", f"Use one of: {known}."))
+    if not stages and job is None:
+        return _refused(Refusal("job", f"{request.name[:64]!a} is not a job", "List them with: foliot jobs"))
     if step is not None and step.stage == SCOUT:
         return _trigger(request, flow, step)
     stage, window = request.name, request.key
@@ -135,7 +165,7 @@ def _spawn(request: Spawn, flow: Flow, step: ChainStep | None) -> Mapping[str, A
     delay = request.after
     if delay is None:
         delay = max(flow.stage(request.name).delay(request.name), SHORTEST_DELAY)
-    created = flow.spawn(stage, step, Instant(flow.now + delay), window=window, payload=request.payload)
+    created = flow.spawn(stage, step, Instant(flow.now + delay), window=window, payload=request.payload, job=job)
     if isinstance(created, Refusal):
         return _refused(created)
     return {"run_id": created.run_id, "key": created.key, "due_at": to_iso(created.due_at), "is_new": True}

@@ -88,11 +88,14 @@ def _moment(at: Instant | None) -> str | None:
     return None if at is None else to_iso(at)
 
 
-def step_run(tree: Tree, body: ChainBody, chain: Chain, step: ChainStep, payload: Any = None) -> NewRun:
-    """Return the run of a step."""
+def step_run(
+    tree: Tree, body: ChainBody, chain: Chain, step: ChainStep, payload: Any = None, job: JobSpec | None = None
+) -> NewRun:
+    """Return the run of a step. `job`: the registered job that it runs, if it is no stage."""
     about = metadata(body, chain, step)
     job_id = body.stage_jobs.get(step.stage, JobId(step.stage))
     spec = body.jobs.get(job_id)
+    known = job if spec is None else spec
     overrides: dict[str, Any] = {"variables": _variables(about)}
     if chain.expires_at is not None:
         overrides["not_after"] = chain.expires_at
@@ -105,7 +108,7 @@ def step_run(tree: Tree, body: ChainBody, chain: Chain, step: ChainStep, payload
         job_id=job_id,
         due_at=step.due_at,
         payload=_payload(body, chain, about, payload),
-        options=Options() if spec is None else spec.options,
+        options=Options() if known is None else known.options,
         overrides=msgspec.json.encode(overrides),
         trigger=STEP_TRIGGER,
         parent_id=tree.run_id,
@@ -114,6 +117,7 @@ def step_run(tree: Tree, body: ChainBody, chain: Chain, step: ChainStep, payload
         definition_id=None if spec is None else tree_definition_id(tree.run_id, job_id),
         exempt=tree.held,
         scheduled_for=tree.planned,
+        is_gated=job is not None and job.gate is not None,
     )
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from foliot.domain.alert import Alert, AlertKind
-from foliot.domain.chain.guard import ClassState, class_key
+from foliot.domain.chain.guard import ClassState, read_class
 from foliot.domain.ids import RunId
 from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.tree.settlement import SharedChange
 from foliot.errors import InvalidInput, NotFound
-from foliot.ports.chains import StoredClass
+from foliot.ports.chains import ChainClass
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 
@@ -26,8 +27,8 @@ class ChainService:
         found = await self._storage.queries.chain(name)
         if found is None:
             raise NotFound("chain", name)
-        answers = await self._storage.orders.cancel([found.record.run_id])
-        return answers[found.record.run_id]
+        answers = await self._storage.orders.cancel([found.run.id])
+        return answers[found.run.id]
 
     async def stop_class(self, class_id: str) -> int:
         """Stop a class and all its chains, in one transaction. Return how many chains were active."""
@@ -68,12 +69,13 @@ class ChainService:
         """Change the document of a class. Begin again if another process has changed it meanwhile."""
         while True:
             stored = await self._class(class_id)
-            alerts = change(stored.state)
-            body = stored.state.encode()
-            if await self._storage.orders.change_class(class_key(class_id), stored.version, body, cancels, alerts):
+            state = read_class(stored.document.body)
+            alerts = change(state)
+            new = SharedChange(stored.key, stored.document.version, state.encode())
+            if await self._storage.orders.change_class(new, cancels, alerts):
                 return
 
-    async def _class(self, class_id: str) -> StoredClass:
+    async def _class(self, class_id: str) -> ChainClass:
         known = {one.class_id: one for one in await self._storage.queries.chain_classes()}
         if class_id not in known:
             raise NotFound("class", class_id, known=known, hint="List them with: foliot chains")

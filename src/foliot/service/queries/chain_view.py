@@ -3,13 +3,16 @@
 from datetime import datetime
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
-from foliot.domain.chain.guard import BreakerState
-from foliot.domain.chain.spec import Limits
+from foliot.domain.chain.guard import BreakerState, read_class
+from foliot.domain.chain.spec import ChainSpec, Limits
 from foliot.domain.chain.state import ChainOutcome, ChainRecord, ChainState, ChainStep, Move
 from foliot.domain.instant import SECOND, Instant, to_datetime
-from foliot.ports.chains import ChainDetails, StoredClass
+from foliot.domain.job.job import Job
+from foliot.domain.run.payload import UNREADABLE
+from foliot.domain.run.run import BEGUN, Status
+from foliot.ports.chains import ChainClass, ChainDetails
 from foliot.service.queries.documents import moment
 
 
@@ -99,7 +102,7 @@ class RefusedView(Struct, frozen=True, kw_only=True):
     step: str
 
 
-class ChainPage(ChainView, frozen=True, kw_only=True):
+class ChainDetailView(ChainView, frozen=True, kw_only=True):
     """Everything about one chain."""
 
     cause: str | None
@@ -110,8 +113,9 @@ class ChainPage(ChainView, frozen=True, kw_only=True):
     limits: LimitsView
 
 
-def view_class(stored: StoredClass, now: Instant) -> ClassView:
-    state, spec, opened = stored.state, stored.spec, stored.state.opened
+def view_class(stored: ChainClass, now: Instant) -> ClassView:
+    state, spec = read_class(stored.document.body), _spec(stored)
+    opened = state.opened
     tokens, usd = state.spent(now)
     return ClassView(
         id=stored.class_id,
@@ -128,6 +132,16 @@ def view_class(stored: StoredClass, now: Instant) -> ClassView:
         limits=None if spec is None else _limits(spec.limits),
         stages=[] if spec is None else [*spec.stages],
     )
+
+
+def _spec(stored: ChainClass) -> ChainSpec | None:
+    """Return the definition of a class; None if it has none, or none that can be read."""
+    if not isinstance(stored.job, Job):
+        return None
+    try:
+        return convert(stored.job.spec.spec, ChainSpec, str_keys=True)
+    except UNREADABLE:
+        return None
 
 
 def _limits(limits: Limits) -> LimitsView:
@@ -157,13 +171,17 @@ def _facts(record: ChainRecord) -> dict[str, Any]:
     }
 
 
-def view_details(found: ChainDetails) -> ChainPage:
-    record, chain = found.record, found.chain
-    has_begun = any(found.statuses.get(step.run_id) == "running" for step in chain.open_steps if step.depth > 0)
+def view_details(record: ChainRecord, found: ChainDetails) -> ChainDetailView:
+    chain = found.chain
+    has_begun = any(
+        step.run_id in found.steps and found.steps[step.run_id].status in BEGUN
+        for step in chain.open_steps
+        if step.depth > 0
+    )
     facts = _facts(record)
     if chain.state is ChainState.ARMED and has_begun:
         facts["state"] = ChainState.ACTIVE  # saved when the step ends
-    return ChainPage(
+    return ChainDetailView(
         **facts,
         cause=None if chain.closing is None else chain.closing.cause,
         moves=[_move(one) for one in chain.moves],
@@ -181,7 +199,8 @@ def _move(move: Move) -> MoveView:
 
 
 def _step(step: ChainStep, found: ChainDetails) -> ChainStepView:
-    status = step.status or found.statuses.get(step.run_id)
+    run = found.steps.get(step.run_id)
+    status: Status | None = step.status or (None if run is None else run.status)
     return ChainStepView(
         key=step.key,
         stage=step.stage,
@@ -190,7 +209,7 @@ def _step(step: ChainStep, found: ChainDetails) -> ChainStepView:
         run_id=step.run_id,
         status="removed" if status is None else status,
         due_at=to_datetime(step.due_at),
-        started_at=moment(step.started_at),
+        started_at=moment(step.started_at or (None if run is None else run.started_at)),
         ended_at=moment(step.ended_at),
         cause=step.cause,
         decision=step.decision,

@@ -59,7 +59,7 @@ def command(context: click.Context, storage: str | None, config: Path | None, as
         return
 
     async def read(services: Services) -> tuple[list[ClassView], list[ChainView]]:
-        return await services.queries.chains.classes(), await services.queries.chains.page(is_open=True, limit=100)
+        return await services.queries.chains.classes(), await services.queries.chains.open()
 
     classes, active = with_services(storage, config, read)
     if as_json:
@@ -81,11 +81,12 @@ def list_chains(
     class_id: str | None, is_open: bool, limit: int, storage: str | None, config: Path | None, as_json: bool
 ) -> None:
     """List chains, the newest first."""
-    found = with_services(
-        storage,
-        config,
-        lambda services: services.queries.chains.page(class_id=class_id, is_open=is_open or None, limit=limit),
-    )
+
+    async def read(services: Services) -> list[ChainView]:
+        chains = services.queries.chains
+        return await (chains.open if is_open else chains.page)(class_id=class_id, limit=limit)
+
+    found = with_services(storage, config, read)
     if as_json:
         print_json_lines(map(document_of, found))
         return

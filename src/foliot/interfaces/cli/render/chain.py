@@ -5,7 +5,7 @@ from typing import Final
 
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.table import Column, print_fields, print_section
-from foliot.service.queries.chain_view import ChainPage, ChainStepView, ChainView, ClassView
+from foliot.service.queries.chain_view import ChainDetailView, ChainStepView, ChainView, ClassView
 
 _CLASSES: Final = (
     Column("CLASS", is_whole=True),
@@ -84,7 +84,7 @@ def _chain_row(one: ChainView) -> tuple[object, ...]:
     )
 
 
-def print_chain(page: ChainPage) -> None:
+def print_chain(page: ChainDetailView) -> None:
     """Print the timeline of a chain."""
     limits = page.limits
     budget = [f"{limits.tokens} tokens" if limits.tokens else "", f"{limits.usd:g} USD" if limits.usd else ""]

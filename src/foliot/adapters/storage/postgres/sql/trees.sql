@@ -129,6 +129,13 @@ SELECT run.parent_id, run.child_key, run.id,
 FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS asked (parent_id, child_key)
 JOIN foliot.runs run ON run.parent_id = asked.parent_id AND run.child_key = asked.child_key;
 
+-- name: ended_children
+SELECT run.parent_id, run.child_key, run.status, run.reason, run.error, run.exit_code,
+       (SELECT body FROM foliot.outputs WHERE outputs.run_id = run.id), run.started_at
+FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS asked (parent_id, child_key)
+JOIN foliot.runs run ON run.parent_id = asked.parent_id AND run.child_key = asked.child_key
+WHERE run.finished_at IS NOT NULL;
+
 -- name: open_children
 SELECT id FROM foliot.runs WHERE parent_id = $1 AND child_key IS NOT NULL AND finished_at IS NULL ORDER BY child_key;
 
@@ -139,9 +146,10 @@ SELECT step, waiting, blockers, result, step_run_id, reason FROM foliot.steps WH
 
 -- name: advance_trees
 UPDATE foliot.trees SET
-    state = trees.state + 1, open = new.open, progress = new.progress, is_ending = new.is_ending
-FROM unnest((SELECT $1::text[]), (SELECT $2::int[]), (SELECT $3::text[]), (SELECT $4::boolean[]))
-     AS new (run_id, open, progress, is_ending)
+    state = trees.state + 1, open = new.open, progress = new.progress, is_ending = new.is_ending,
+    deadline = new.deadline
+FROM unnest((SELECT $1::text[]), (SELECT $2::int[]), (SELECT $3::text[]), (SELECT $4::boolean[]), (SELECT $5::bigint[]))
+     AS new (run_id, open, progress, is_ending, deadline)
 WHERE trees.run_id = new.run_id;
 
 -- name: remove_notes
