@@ -263,11 +263,16 @@ class Flow:
             return _violation("max_depth", f"depth {depth} is above max_depth = {limits.max_depth}")
         if chain.children >= limits.max_children:
             return _violation("max_children", f"the chain has {chain.children} steps, which is max_children")
-        if len(recent(chain.spawned, Millis(limits.spawn_window), now)) >= limits.spawns:
+        return self._budget_refusal()
+
+    def _storm(self) -> Refusal | None:
+        """Return why a request is one too many. Steps that follow from the rules have the delays of the class."""
+        limits, now = self.spec.limits, self.now
+        if len(recent(self.chain.spawned, Millis(limits.spawn_window), now)) >= limits.spawns:
             return _violation("spawn_rate", _rate("the chain", limits.spawns, limits.spawn_window))
         if len(recent(self.guard.spawned, Millis(limits.class_window), now)) >= limits.class_spawns:
             return _violation("class_spawn_rate", _rate("the class", limits.class_spawns, limits.class_window))
-        return self._budget_refusal()
+        return None
 
     def _budget_refusal(self) -> Refusal | None:
         return budget_refusal(self.spec, self.guard, self.chain.tokens, self.chain.usd, self.now)
@@ -296,10 +301,6 @@ class Flow:
             window=window,
         )
         self.chain.steps = [*self.chain.steps, step]
-        if depth > 0:
-            lately = recent(self.chain.spawned, Millis(self.spec.limits.spawn_window), self.now)
-            self.chain.spawned = [*lately, self.now]
-            self.guard.spawn(self.spec.limits, self.now)
         self.runs.append(step_run(self.tree, self.body, self.chain, step, payload, job))
         return step
 
@@ -316,10 +317,13 @@ class Flow:
         """Create a step that a running step, or the origin of an imperative chain, asks for. `job`: the registered job
         that it runs, if it is no stage."""
         depth = 1 if step is None else step.depth + 1
-        refusal = self.refusal_to_spawn(depth, due_at)
+        refusal = self.refusal_to_spawn(depth, due_at) or self._storm()
         if refusal is not None:
             self.violate(refusal, step)
             return refusal
+        lately = recent(self.chain.spawned, Millis(self.spec.limits.spawn_window), self.now)
+        self.chain.spawned = [*lately, self.now]
+        self.guard.spawn(self.spec.limits, self.now)
         parent = None if step is None else step.key
         cause = f"{parent or 'the run'} asked for it"
         about: dict[str, Any] = {"parent": parent, "window": window, "payload": payload, "job": job}

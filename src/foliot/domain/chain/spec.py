@@ -43,10 +43,10 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     max_concurrent: Annotated[int, Meta(ge=1)] = 3
     """Chains of one class that are not closed."""
     spawns: Annotated[int, Meta(ge=1)] = 3
-    """Steps that one chain may create within `spawn_window`."""
+    """Steps that the steps of one chain may ask for within `spawn_window`."""
     spawn_window: _Duration = 10 * SECOND
     class_spawns: Annotated[int, Meta(ge=1)] = 10
-    """Steps that all chains of the class may create within `class_window`."""
+    """Steps that those of all chains of the class may ask for within `class_window`."""
     class_window: _Duration = 60 * SECOND
     tokens: Annotated[int, Meta(ge=0)] | None = None
     """The budget of one chain. None: no limit."""
