@@ -251,7 +251,7 @@ class Flow:
 
     def refusal_to_spawn(self, depth: int, due_at: Instant) -> Refusal | None:
         """Return why the chain may not create a step."""
-        chain, limits, now = self.chain, self.spec.limits, self.now
+        chain, limits = self.chain, self.spec.limits
         if self.tree.cancel_at is not None or chain.closing is not None or not chain.is_armed:
             return Refusal("chain_closed", f"chain {chain.id} is closed", "A new incident needs a new chain.")
         if self.guard.opened is not None and self._is_broken():
