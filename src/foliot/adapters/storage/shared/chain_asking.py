@@ -91,7 +91,7 @@ def _begun(tree: Tree | None) -> Read[frozenset[RunId]]:
 
 def _job(project: str, request: ChainRequest, tree: Tree | None) -> Read[JobSpec | None]:
     """Return the registered job that a follow-up names. A chain of a class has stages instead."""
-    if not isinstance(request, Spawn) or (tree is not None and tree.body.spec.stages):
+    if not isinstance(request, Spawn) or "\0" in request.name or (tree is not None and tree.body.spec.stages):
         return None
     rows = yield Query("get_jobs", (project, [JobId(request.name)]))
     return read_column(decode_job_spec, rows[0][1], "job", request.name) if rows else None
