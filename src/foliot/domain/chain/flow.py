@@ -181,7 +181,7 @@ class Flow:
 
     def _monitor(self, step: ChainStep, why: str, *, good: int) -> None:
         self.chain.good = good
-        if self.chain.state is ChainState.ACTIVE:
+        if good and self.chain.state is ChainState.ACTIVE:
             self.chain.move(ChainState.COOLING_DOWN, why, self.now)
         due_at = Instant(self.now + monitor_delay(self.spec.intervals, self.now, self.chain.deadline))
         if self.chain.expires_at is not None and due_at >= self.chain.expires_at:
@@ -236,7 +236,7 @@ class Flow:
         if any(step.stage == stage for step in self.chain.open_steps):
             return  # a request of the step has created it
         if due_at is None:
-            due_at = Instant(self.now + self.stage(stage).delay(stage))
+            due_at = Instant(self.now + self.stage(stage).delay_of(stage))
         refusal = self.refusal_to_spawn(depth, due_at)
         if refusal is None:
             self._add(stage, depth=depth, cause=cause, due_at=due_at, parent=parent)
@@ -344,7 +344,7 @@ class Flow:
             self.close(ChainOutcome.FAILED, cause)
 
     def _open_breaker(self, cause: str, runs: tuple[RunId, ...]) -> None:
-        self.alerts.append(self.guard.open(self.body.class_id, self.spec.breaker, cause, runs, self.now))
+        self.alerts.append(self.guard.open_breaker(self.body.class_id, self.spec.breaker, cause, runs, self.now))
         self.wakes += [one.run_id for one in self.guard.active if one.run_id != self.tree.run_id]
 
     # -- spending

@@ -82,7 +82,9 @@ class ClassState(Struct, kw_only=True, omit_defaults=True):
             return BreakerState.CLOSED
         return BreakerState.OPEN if now < self.opened.until else BreakerState.HALF_OPEN
 
-    def open(self, class_id: str, rule: BreakerRule, cause: str, run_ids: tuple[RunId, ...], now: Instant) -> Alert:
+    def open_breaker(
+        self, class_id: str, rule: BreakerRule, cause: str, run_ids: tuple[RunId, ...], now: Instant
+    ) -> Alert:
         until = Instant(now + rule.cooldown)
         self.opened = Opened(at=now, until=until, cause=cause, run_ids=run_ids[-_KEPT_RUNS:])
         self.failures = []
@@ -114,9 +116,9 @@ class ClassState(Struct, kw_only=True, omit_defaults=True):
         self.failures = [*self.failures, failure][-rule.failures :]
         runs = tuple(one.run_id for one in self.failures)
         if ended.is_probe and self.breaker(now) is BreakerState.HALF_OPEN:
-            return self.open(class_id, rule, failure.signature, runs, now)
+            return self.open_breaker(class_id, rule, failure.signature, runs, now)
         is_due = len(self.failures) == rule.failures and now - self.failures[0].at <= rule.window
-        return self.open(class_id, rule, failure.signature, runs, now) if is_due else None
+        return self.open_breaker(class_id, rule, failure.signature, runs, now) if is_due else None
 
     # -- arming
 

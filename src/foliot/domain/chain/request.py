@@ -164,7 +164,7 @@ def _spawn(request: Spawn, flow: Flow, step: ChainStep | None, job: JobSpec | No
         return {"run_id": same.run_id, "key": same.key, "due_at": to_iso(same.due_at), "is_new": False}
     delay = request.after
     if delay is None:
-        delay = max(flow.stage(request.name).delay(request.name), SHORTEST_DELAY)
+        delay = max(flow.stage(request.name).delay_of(request.name), SHORTEST_DELAY)
     created = flow.spawn(stage, step, Instant(flow.now + delay), window=window, payload=request.payload, job=job)
     if isinstance(created, Refusal):
         return _refused(created)

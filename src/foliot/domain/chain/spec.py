@@ -114,7 +114,7 @@ class Stage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     """Fields of `Options`. The chain itself retries, so `retry` is not among them."""
     job: str | None = None
     """The registered job or workflow to run instead of `kind` and `spec`."""
-    after: Annotated[int, Meta(ge=0, le=366 * DAY)] | None = None
+    delay: Annotated[int, Meta(ge=0, le=366 * DAY)] | None = None
     """How long after its cause the step begins. None: the default of the stage."""
     retry_delays: tuple[_Duration, ...] = RETRY_DELAYS
     exit_codes: Mapping[int, Decision] | None = None
@@ -126,8 +126,8 @@ class Stage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     idempotent: bool = False
     """Whether the step may be executed again after its worker was lost."""
 
-    def delay(self, name: str) -> Millis:
-        return Millis(DELAYS.get(name, 0) if self.after is None else self.after)
+    def delay_of(self, name: str) -> Millis:
+        return Millis(DELAYS.get(name, 0) if self.delay is None else self.delay)
 
     def codes(self, name: str) -> Mapping[int, Decision]:
         return DEFAULT_CODES.get(name, DEFAULT_CODES[""]) if self.exit_codes is None else self.exit_codes

@@ -43,12 +43,15 @@ EXIT_CODES: Final = Reader(
 STAGE_ONLY: Final = (
     Field("job", TEXT, "The job or workflow that a step of the stage runs, instead of a command."),
     Field(
-        "after",
+        "delay",
         DURATION,
         "How long after its cause a step of the stage begins. By default 3 minutes for `action`, 2 minutes for"
         " `verify`, 0 for others.",
     ),
-    Field("retry_delays", list_of(DURATION), "The delays before retries of the stage.", '["2m", "5m", "12m"]'),
+    *(
+        field.means("The delays before retries of the stage.", '["2m", "5m", "12m"]')._replace(fills="")
+        for field in only(OPTIONS, "retry_delays")
+    ),
     Field(
         "exit_codes",
         EXIT_CODES,
@@ -83,7 +86,7 @@ STAGE: Final = Schema(
         STAGE_ONLY,
     ),
     owner="a stage of [[chains]]",
-    hints={"retries": "Use max_retries of the chain.", "delay": "Use after."},
+    hints={"retries": "Use max_retries of the chain.", "after": "Use delay."},
 )
 
 
@@ -155,7 +158,7 @@ CHAIN_ONLY: Final = (
         is_literal=True,
     ),
 )
-CHAIN: Final = Schema(
+IDENTITY_OF_CLASS: Final = (
     *(
         field.means("The permanent id of the class, with the characters of a job id. No job may have the same.")
         for field in only(IDENTITY, "id")
@@ -165,9 +168,12 @@ CHAIN: Final = Schema(
         for field in only(IDENTITY, "enabled")
     ),
     *only(DESCRIPTION, "name", "description", "owner", "tags"),
+    PAYLOAD.means("The payload of its runs: `data` in the payload of each step, unless the scout finds other data."),
+)
+CHAIN: Final = Schema(
+    *IDENTITY_OF_CLASS,
     *RULE,
     *POLICY,
-    PAYLOAD.means("The payload of its runs: `data` in the payload of each step, unless the scout finds other data."),
     *LIMITS,
     *CHAIN_ONLY,
     owner="[[chains]]",
