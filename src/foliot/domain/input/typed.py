@@ -186,7 +186,6 @@ class StepOptions(_GatedOptions, total=False):
     kill_after: Span | None
     output_cap: Size | None
     output: Literal["none", "text", "json", "file", "last_line"] | None
-    success_codes: int | Sequence[int] | None
 
 
 class MapOptions(TypedDict, total=False):

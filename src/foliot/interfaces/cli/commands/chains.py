@@ -74,7 +74,7 @@ def command(context: click.Context, storage: str | None, config: Path | None, as
 @click.command("list")
 @click.option("--class", "class_id", metavar="CLASS", help="Only chains of this class.")
 @click.option("--open", "is_open", is_flag=True, help="Only chains that are not closed.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many at most.")
 @storage_options
 @json_option("one object per line")
 def list_chains(
