@@ -18,7 +18,7 @@ from foliot.domain.chain.guard import (
     recent,
 )
 from foliot.domain.chain.spec import ACTION, ESCALATE, MONITOR, SCOUT, SHORTEST_DELAY, VERIFY, Stage
-from foliot.domain.chain.state import Chain, ChainOutcome, ChainState, ChainStep, Closing, chain_id
+from foliot.domain.chain.state import SLOT, Chain, ChainOutcome, ChainState, ChainStep, Closing, chain_id
 from foliot.domain.chain.step import ChainBody, step_run
 from foliot.domain.ids import IdSource, RunId
 from foliot.domain.instant import Instant, Millis, to_iso
@@ -29,6 +29,10 @@ from foliot.domain.tree.kind import ChildEnd
 from foliot.domain.tree.tree import Tree
 
 DEFAULT_SLOT: Final = "main"
+MOST_REASON: Final = 1_000
+MOST_TOKENS: Final = 10**15
+MOST_USD: Final = 1e12
+"""Larger reports count as these, which every database can store."""
 _LOST: Final = frozenset({Reason.LEASE_LOST, Reason.RESTART})
 _PASSING: Final = frozenset({Reason.TIMEOUT, Reason.CONNECTION})
 """Reasons of failures after which a retry may help, whatever the exit code."""
@@ -72,31 +76,42 @@ class Flow:
 
     def arm(self, report: Report, cause: str, *, after: Millis | None = None) -> Refusal | None:
         """Arm the chain and plan its action, `after` from now or at its usual delay. Return why not."""
-        slot = report.slot or DEFAULT_SLOT
-        refusal = self.guard.refusal_to_arm(self.body.class_id, self.spec.limits, slot, self.now)
+        slot, deadline = report.slot or DEFAULT_SLOT, read_deadline(report.deadline)
+        due_at = None if after is None else Instant(self.now + after)
+        refusal = _slot_refusal(slot) or self._late_refusal(due_at, deadline)
+        refusal = refusal or self.guard.refusal_to_arm(self.body.class_id, self.spec.limits, slot, self.now)
         if refusal is None:
             refusal = self._budget_refusal()
         if refusal is not None:
             self.refusal = refusal
             return refusal
-        self._arm(slot, read_deadline(report.deadline), report.data, cause)
-        due_at = None if after is None else Instant(self.now + after)
+        self._arm(slot, deadline, report.data, cause)
         scout = self.chain.latest((SCOUT,))
         self._plan(ACTION, depth=1, parent=None if scout is None else scout.key, cause=cause, due_at=due_at)
         return None
 
     def _arm(self, slot: str, deadline: Instant | None, data: Any, cause: str) -> None:
         chain, now = self.chain, self.now
-        if deadline is None and self.spec.window is not None:
-            deadline = Instant(now + self.spec.window)
-        expires = Instant(now + self.spec.limits.lifetime)
-        if deadline is not None:
-            expires = max(min(expires, Instant(deadline + self.spec.grace)), Instant(now + SHORTEST_DELAY))
+        deadline, expires = self._ends(deadline)
         chain.id, chain.slot = chain_id(self.body.class_id, now, slot), slot
         chain.armed_at, chain.deadline, chain.expires_at, chain.data = now, deadline, expires, data
         chain.move(ChainState.ARMED, cause, now)
         self.guard.arm(chain.id, slot, self.tree.run_id, now)
         self.alerts.append(Alert(AlertKind.CHAIN_ARMED, self.body.class_id, {"chain": chain.id, "cause": cause}))
+
+    def _ends(self, deadline: Instant | None) -> tuple[Instant | None, Instant]:
+        """Return the deadline and the expiry of a chain that is armed now."""
+        if deadline is None and self.spec.window is not None:
+            deadline = Instant(self.now + self.spec.window)
+        expires = Instant(self.now + self.spec.limits.lifetime)
+        if deadline is not None:
+            expires = max(min(expires, Instant(deadline + self.spec.grace)), Instant(self.now + SHORTEST_DELAY))
+        return deadline, expires
+
+    def _late_refusal(self, due_at: Instant | None, deadline: Instant | None) -> Refusal | None:
+        """Return why the action cannot begin when a request wants it to."""
+        _, expires = self._ends(deadline)
+        return None if due_at is None or due_at < expires else _expired(due_at, expires)
 
     def arm_imperative(self, origin: RunId) -> Refusal | None:
         """Arm the chain of a run that asked for a follow-up. The caller creates its first step."""
@@ -116,13 +131,19 @@ class Flow:
         self.spend(step, report.tokens, report.usd)
         decision = self._decision(step, report, end)
         if decision is not None and not step.is_told:
-            step.decision, step.reason = decision, report.reason
+            step.decision, step.reason = decision, report.reason[:MOST_REASON]
         if chain.closing is not None or not (chain.is_armed or step.stage == SCOUT):
             return
         if decision is None:
-            self._failed(step, end)
+            if not (step.is_cancelled or self.is_over):
+                self._failed(step, end)
         else:
             self._decided(step, decision, report)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the chain is stopped, or has expired."""
+        return self.tree.cancel_at is not None or self.tree.is_overdue(self.now)
 
     def note_begun(self) -> None:
         """Move an armed chain to active if its first step has begun."""
@@ -257,8 +278,7 @@ class Flow:
         if self.guard.opened is not None and self._is_broken():
             return breaker_refusal(self.body.class_id, self.guard.opened)
         if chain.expires_at is not None and due_at >= chain.expires_at:
-            message = f"the step would begin at {to_iso(due_at)}, and the chain expires at {to_iso(chain.expires_at)}"
-            return Refusal("expired", message, "Use a shorter delay.")
+            return _expired(due_at, chain.expires_at)
         if depth > limits.max_depth:
             return _violation("max_depth", f"depth {depth} is above max_depth = {limits.max_depth}")
         if chain.children >= limits.max_children:
@@ -350,15 +370,18 @@ class Flow:
     # -- spending
 
     def spend(self, step: ChainStep, tokens: int, usd: float) -> None:
-        tokens, usd = max(tokens, 0), max(usd, 0.0)
+        tokens, usd = min(max(tokens, 0), MOST_TOKENS), min(max(usd, 0.0), MOST_USD)
         if tokens or usd:
             step.tokens += tokens
             step.usd += usd
-            self.chain.tokens += tokens
-            self.chain.usd += usd
+            self.chain.tokens = min(self.chain.tokens + tokens, MOST_TOKENS)
+            self.chain.usd = min(self.chain.usd + usd, MOST_USD)
             self.guard.spend(tokens, usd, self.now)
 
     def _budget_alert(self, refusal: Refusal) -> None:
+        """Raise the alert, once for each chain: the refusal has been recorded."""
+        if sum(one.code == refusal.code for one in self.chain.refused) > 1:
+            return
         facts = {"chain": self.chain.id, "problem": refusal.message}
         self.alerts.append(Alert(AlertKind.BUDGET_USED, self.body.class_id, facts))
 
@@ -396,6 +419,7 @@ class Flow:
                 step.status, step.ended_at = Status.CANCELLED, self.now
             elif is_running_too or step.run_id not in self.begun:
                 self.cancels.append(step.run_id)
+                step.is_cancelled = True
 
     def expire(self) -> None:
         self.close(ChainOutcome.EXPIRED, "the chain has expired", is_running_too=True)
@@ -458,6 +482,17 @@ def monitor_delay(intervals: Sequence[Any], now: Instant, deadline: Instant | No
         if left is not None and interval.within is not None and left <= interval.within:
             return Millis(interval.every)
     return Millis(intervals[-1].every)
+
+
+def _expired(due_at: Instant, expires_at: Instant) -> Refusal:
+    message = f"the step would begin at {to_iso(due_at)}, and the chain expires at {to_iso(expires_at)}"
+    return Refusal("expired", message, "Use a shorter delay.")
+
+
+def _slot_refusal(slot: str) -> Refusal | None:
+    if SLOT.fullmatch(slot):
+        return None
+    return Refusal("slot", f"{slot[:64]!a} is not a slot", "Use 1 to 64 letters, digits and . _ : -")
 
 
 def _violation(code: str, message: str) -> Refusal:
