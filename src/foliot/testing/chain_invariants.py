@@ -17,7 +17,7 @@ _PAGE: Final = 500
 
 
 async def check_chains(storage: Storage, runs: Mapping[RunId, Run], noted: Collection[RunId]) -> list[str]:
-    """Return everything that is wrong with chains. `noted`: runs whose ends, and trees that, are still to be settled."""
+    """Return everything that is wrong with chains. `noted`: runs whose ends are still to be settled."""
     faults: list[str] = []
     records = await read_records(storage)
     faults += check_slots(records)
