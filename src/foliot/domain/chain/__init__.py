@@ -17,7 +17,8 @@ them.
 | `state` | one chain, and its history |
 | `guard` | what all chains of a class share: which are active, the breaker, the spending of a day |
 | `step` | the run of a step: payload, variables, templates |
-| `flow` | what follows from a trigger, an ended step, a request, an expiry |
+| `bounds` | one chain under its limits: arming, creating steps, spending, closing |
+| `flow` | what follows from an ended step |
 | `message` | what a running step may ask for |
 | `request` | the answers |
 | `kind` | chains as trees |

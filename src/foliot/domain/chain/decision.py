@@ -5,14 +5,14 @@ code. A step that decides nothing of this has failed.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-from foliot.domain.instant import Instant, from_datetime
+from foliot.domain.instant import EARLIEST, LATEST, Instant, from_datetime
 from foliot.domain.run.payload import UNREADABLE
 
 
@@ -89,9 +89,13 @@ def read_deadline(value: int | str | None) -> Instant | None:
     """Return the moment that a report names. A text that is no moment counts as none."""
     if value is None:
         return None
-    if isinstance(value, int):
-        return Instant(value * 1_000)
     try:
-        return from_datetime(datetime.fromisoformat(value))
-    except ValueError:
+        moment = value * 1_000 if isinstance(value, int) else from_datetime(_with_zone(datetime.fromisoformat(value)))
+    except (ValueError, OverflowError):
         return None
+    return Instant(moment) if EARLIEST <= moment <= LATEST else None
+
+
+def _with_zone(moment: datetime) -> datetime:
+    """Return a moment without a time zone as one in UTC."""
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

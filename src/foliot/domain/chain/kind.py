@@ -97,12 +97,11 @@ def settlement_of(flow: Flow, shared: SharedDocument) -> Settlement:
     """Return what the flow has collected, ready to be saved."""
     flow.settle()
     chain, tree = flow.chain, flow.tree
-    is_over = tree.cancel_at is not None or tree.is_overdue(flow.now)
     after = tree._replace(
         open=len(chain.open_steps),
         progress=chain.encode(),
         deadline=tree.deadline if chain.expires_at is None else chain.expires_at,
-        is_ending=tree.is_ending or is_over,
+        is_ending=tree.is_ending or flow.is_over,
     )
     document = flow.guard.encode()
     change = SharedChange(class_key(flow.body.class_id), shared.version, document)
@@ -147,6 +146,8 @@ def _ended(flow: Flow) -> Ended:
         return Ended(status, reason, cause if reason is not None else None, output=summary)
     if flow.tree.cancel_at is not None:
         return Ended(Status.CANCELLED, Reason.CANCELLED, output=summary)
+    if chain.closing is not None:
+        return Ended(Status.TIMEOUT, Reason.TIMEOUT, "the scout took longer than the timeout", output=summary)
     if flow.refusal is None:
         return Ended(Status.SUCCESS, output=summary)
     if flow.refusal.code == "scout_failed":

@@ -4,13 +4,12 @@ A request names nothing but what is wanted. Which chain it concerns, and at whic
 run that asks. Whatever else a request claims is checked against that: a false claim is a violation.
 """
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from foliot.domain.alert import AlertKind
 from foliot.domain.chain.decision import POSSIBLE, Decision, Report
-from foliot.domain.chain.flow import Flow
+from foliot.domain.chain.flow import MOST_REASON, Flow
 from foliot.domain.chain.guard import ClassState, Refusal, class_key, job_class, read_class
 from foliot.domain.chain.kind import imperative_flow, settlement_of
 from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend
@@ -23,8 +22,6 @@ from foliot.domain.job.job import JobSpec
 from foliot.domain.tree.kind import SharedDocument
 from foliot.domain.tree.settlement import Effects, Settlement, SharedChange
 from foliot.domain.tree.tree import Tree
-
-_SLOT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 
 
 class Asker(NamedTuple):
@@ -77,7 +74,10 @@ def answer(
     flow = Flow(tree, tree.body, chain, guard, now, ids, begun)
     flow.note_begun()
     step = chain.step(asker.child_key)
+    recorded = chain.refused
     answered = _answer(request, flow, step, job)
+    if "code" in answered and chain.refused is recorded:
+        chain.refuse(answered["code"], answered["error"], now, asker.child_key or "")
     if isinstance(request, Look):
         return Answered(answered)
     return Answered(answered, settlement_of(flow, shared))
@@ -146,9 +146,6 @@ def _forged(request: ChainRequest, flow: Flow, step: ChainStep | None) -> Refusa
 
 def _spawn(request: Spawn, flow: Flow, step: ChainStep | None, job: JobSpec | None) -> Mapping[str, Any]:
     stages = flow.spec.stages
-    if request.slot and not _SLOT.fullmatch(request.slot):
-        hint = "Use 1 to 64 letters, digits and . _ : -"
-        return _refused(Refusal("slot", f"{request.slot[:64]!a} is not a slot", hint))
     if request.after is not None and request.after < SHORTEST_DELAY:
         return _refused(Refusal("delay", "the delay is below 1 s", "Use --in 1s or more."))
     if stages and (request.name not in stages or request.name == SCOUT):
@@ -180,9 +177,9 @@ def _trigger(request: Spawn, flow: Flow, step: ChainStep) -> Mapping[str, Any]:
     if not flow.chain.is_armed:
         report = Report(slot=request.slot, deadline=request.deadline, data=request.payload)
         refusal = flow.arm(report, f"{step.key} asked for it", after=request.after)
-        step.is_told, step.decision = True, Decision.TRIGGER
         if refusal is not None:
             return _refused(refusal)
+        step.is_told, step.decision = True, Decision.TRIGGER
     action = flow.chain.latest((ACTION,))
     if action is None:
         return _refused(flow.refusal or Refusal("chain_closed", "the chain is closed", "Look at: foliot chains"))
@@ -205,7 +202,7 @@ def _decide(request: Decide, flow: Flow, step: ChainStep | None) -> Mapping[str,
     if request.decision not in possible:
         hint = f"It can decide: {', '.join(sorted(possible))}."
         return _refused(Refusal("decision", f"a step of the stage {step.stage} cannot {request.decision}", hint))
-    step.decision, step.is_told, step.reason = request.decision, True, request.reason[:1_000]
+    step.decision, step.is_told, step.reason = request.decision, True, request.reason[:MOST_REASON]
     return {"decision": step.decision, "takes_effect": "when the step ends"}
 
 

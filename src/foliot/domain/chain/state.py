@@ -1,5 +1,6 @@
 """One chain: its steps, its state and its history. Stored as the progress of its tree."""
 
+import re
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final
@@ -11,6 +12,8 @@ from foliot.domain.chain.decision import Decision
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.run.run import Status
+
+SLOT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 
 
 class ChainState(StrEnum):
@@ -68,6 +71,8 @@ class ChainStep(Struct, kw_only=True, omit_defaults=True):
     is_told: bool = False
     """The running step has told its decision."""
     reason: str = ""
+    is_cancelled: bool = False
+    """The chain has cancelled it."""
     status: Status | None = None
     started_at: Instant | None = None
     ended_at: Instant | None = None

@@ -71,7 +71,8 @@ async def save_effects(transaction: Transaction, project: str, effects: Sequence
         await transaction.run("change_shared", project, *columns(shared))
     records = [chain_row(project, one.record) for one in effects if one.record is not None]
     if records:
-        await transaction.run("put_chains", *columns(records))
+        # As text, like all arrays that are not of integers.
+        await transaction.run("put_chains", *columns((*row, str(usd)) for *row, usd in records))
     transaction.note(EventKind.ALERT_RAISED, event_items.alerts(chain.from_iterable(one.alerts for one in effects)))
     await note_trees(transaction, list(dict.fromkeys(run_id for one in effects for run_id in one.wakes)))
 

@@ -27,8 +27,12 @@ WHERE shared_documents.project = $1 AND shared_documents.key = new.key;
 -- name: put_chains
 INSERT INTO foliot.chains (run_id, project, chain_id, class_id, slot, state, outcome, armed_at, deadline, expires_at,
                            closed_at, children, tokens, usd)
-SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
-                     $9::bigint[], $10::bigint[], $11::bigint[], $12::int[], $13::bigint[], $14::float8[])
+SELECT run_id, project, chain_id, class_id, slot, state, outcome, armed_at, deadline, expires_at, closed_at, children,
+       tokens, usd::double precision
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
+            $9::bigint[], $10::bigint[], $11::bigint[], $12::int[], $13::bigint[], $14::text[])
+     AS new (run_id, project, chain_id, class_id, slot, state, outcome, armed_at, deadline, expires_at, closed_at,
+             children, tokens, usd)
 ON CONFLICT (run_id) DO UPDATE SET
     state = excluded.state, outcome = excluded.outcome, closed_at = excluded.closed_at, children = excluded.children,
     tokens = excluded.tokens, usd = excluded.usd;
