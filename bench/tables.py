@@ -56,7 +56,7 @@ class Table:
         return "\n\n".join(parts)
 
     def to_json(self) -> dict[str, Any]:
-        return {"title": self.title, "note": self.note, "figures": self.samples.figures}
+        return {"title": self.title, "markdown": self.to_markdown(), "figures": self.samples.figures}
 
     def _figures(self) -> str:
         head = ["", *(column.heading for column in self.columns)]

@@ -9,7 +9,7 @@ from typing import Final
 from bench.children import Child, ChildFailed, deadline, run
 from bench.fanout.server import DEFAULT_SLOTS, DEFAULT_WIDTH, PROGRAM, SERVER, FanoutContender, serving, write_items
 from bench.fanout.state import FanoutReader, reading
-from bench.orders import Order, Result
+from bench.orders import Result
 from bench.places import Database, Places
 from bench.samples import interleave
 from bench.scale import Scale
@@ -27,13 +27,13 @@ _BESIDE: Final = (
 
 
 def measure(places: Places, scale: Scale) -> Table:
-    count = scale.pick(500, 100)
-    samples = interleave((_IDLE, *_BESIDE), scale.rounds_of(3, 1), lambda each: _measure(each, places, scale, count))
+    count = scale.pick(200, 50)
+    samples = interleave((_IDLE, *_BESIDE), scale.rounds_of(2), lambda each: _measure(each, places, scale, count))
     note = (
         f"{count} runs of an ordinary job, one every 20 ms, enqueued by another process; `foliot serve` with "
         f"{DEFAULT_SLOTS} slots, its default, on SQLite, synchronous={scale.synchronous}. The fanout has the same "
         f"priority and the same worker; with {DEFAULT_SLOTS} at once it can use every slot. The commands are "
-        "`/bin/true`, the functions do nothing."
+        "`true`, the functions do nothing."
     )
     return Table(
         title="An ordinary job beside a fanout", note=note, columns=_COLUMNS, samples=samples, ratios=_ratios()
@@ -42,7 +42,7 @@ def measure(places: Places, scale: Scale) -> Table:
 
 def _measure(contender: FanoutContender, places: Places, scale: Scale, count: int) -> Result:
     with places.fresh(contender.database) as (place, marks):
-        order = Order(place=place, marks=marks, count=count, slots=contender.slots, synchronous=scale.synchronous)
+        order = contender.order(place, marks, scale, count, width=contender.width)
         write_items(order, _ITEMS)
         with serving(contender, order) as server:
             if contender is _IDLE:

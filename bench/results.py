@@ -1,0 +1,56 @@
+"""The figures of all measurements, kept in a JSON file: a measurement replaces its own section."""
+
+import json
+import os
+import platform
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench.samples import Samples
+from bench.tables import Table
+from foliot.testing.postgres import VERSION
+
+
+class Section(NamedTuple):
+    """The tables of one measurement."""
+
+    command: str
+    machine: str
+    tables: list[dict[str, Any]]
+
+    def to_markdown(self) -> str:
+        tables = [table["markdown"] for table in self.tables]
+        return "\n\n".join([f"`{self.command}` on {self.machine}:", *tables])
+
+
+class Results:
+    """The sections in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        content = json.loads(path.read_text()) if path.exists() else {}
+        self.sections = {name: Section(**section) for name, section in content.get("sections", {}).items()}
+
+    def save(self, name: str, command: str, tables: Sequence[Table]) -> Section:
+        """Replace a section, and return it."""
+        section = Section(command, machine(), [table.to_json() for table in tables])
+        self.sections[name] = section
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        content = {"sections": {name: section._asdict() for name, section in self.sections.items()}}
+        self._path.write_text(json.dumps(content, indent=1))
+        return section
+
+    def samples(self, name: str, title: str) -> Samples:
+        """Return the figures of a table, or none if it is not measured."""
+        tables = self.sections[name].tables if name in self.sections else []
+        samples = Samples()
+        samples.figures = next((table["figures"] for table in tables if table["title"] == title), {})
+        return samples
+
+
+def machine() -> str:
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    cores = len(os.sched_getaffinity(0))
+    return f"{cores} cores, Python {platform.python_version()}, PostgreSQL {VERSION}, {day}"
