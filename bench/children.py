@@ -137,6 +137,11 @@ class Child:
         return processes.memory(self._process.pid)
 
     @property
+    def private_memory(self) -> int:
+        """Return the resident bytes without pages of files."""
+        return processes.private_memory(self._process.pid)
+
+    @property
     def peak_memory(self) -> int:
         """Return the most resident bytes so far."""
         return processes.peak_memory(self._process.pid)

@@ -40,20 +40,20 @@ _COLUMNS: Final = (
     Column("server", "server CPU µs a run", 1),
 )
 _CONTENDERS: Final = (
-    CEILING_SQLITE,
     FOLIOT_SQLITE,
-    HUEY,
-    on_uvloop(CEILING_SQLITE),
     tuned(FOLIOT_SQLITE),
-    CEILING_POSTGRES,
+    CEILING_SQLITE,
+    on_uvloop(CEILING_SQLITE),
+    HUEY,
     FOLIOT_POSTGRES,
+    tuned(FOLIOT_POSTGRES),
+    CEILING_POSTGRES,
+    on_uvloop(CEILING_POSTGRES),
     PGQUEUER,
+    on_uvloop(PGQUEUER),
     GRAPHILE,
     GRAPHILE_LOCAL,
     PROCRASTINATE,
-    on_uvloop(CEILING_POSTGRES),
-    tuned(FOLIOT_POSTGRES),
-    on_uvloop(PGQUEUER),
 )
 _ENOUGH: Final = 2.0
 """Seconds of draining for one figure."""

@@ -53,21 +53,21 @@ _FOLIOT_SQLITE_UVLOOP: Final = on_uvloop(FOLIOT_SQLITE)
 _FOLIOT_POSTGRES_UVLOOP: Final = on_uvloop(FOLIOT_POSTGRES)
 _WATCHED: Final = _Row(FOLIOT_SQLITE, ("single", "callers"), is_watched=True)
 _ON_SQLITE: Final = (
-    _Row(_BARE_SQLITE),
     _Row(FOLIOT_SQLITE),
-    _WATCHED,
-    _Row(HUEY, ("single",)),
     _Row(_FOLIOT_SQLITE_UVLOOP),
+    _WATCHED,
+    _Row(_BARE_SQLITE),
+    _Row(HUEY, ("single",)),
 )
 _ON_POSTGRES: Final = (
-    _Row(_BARE_POSTGRES),
     _Row(FOLIOT_POSTGRES),
+    _Row(_FOLIOT_POSTGRES_UVLOOP),
+    _Row(_BARE_POSTGRES),
+    _Row(on_uvloop(_BARE_POSTGRES)),
     _Row(PGQUEUER),
+    _Row(on_uvloop(PGQUEUER)),
     _Row(GRAPHILE),
     _Row(PROCRASTINATE),
-    _Row(on_uvloop(_BARE_POSTGRES)),
-    _Row(_FOLIOT_POSTGRES_UVLOOP),
-    _Row(on_uvloop(PGQUEUER)),
 )
 _BULK: Final = 20_000
 

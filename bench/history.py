@@ -43,6 +43,7 @@ def _measure(contender: Contender, places: Places, scale: Scale, *, is_watched: 
     few, many = map(_name, sizes)
     ratios = [
         Ratio(name=many, over=few, metric="drain", at_least=0.2 if is_watched else 0.8),
+        Ratio(name=f"{many}, tuned", over=f"{few}, tuned", metric="drain"),
         Ratio(name=many, over=few, metric="verify", at_most=2),
     ]
     watched = ", under an old snapshot" if is_watched else ""
@@ -55,16 +56,16 @@ def _measure(contender: Contender, places: Places, scale: Scale, *, is_watched: 
 def _grow(contender: Contender, order: Order, sizes: list[int], samples: Samples, places: Places) -> None:
     finished = 0
     for size in sizes:
-        _fill(contender, replace(order, count=size - finished), places)
+        _drain_tuned(contender, replace(order, count=size - finished), places)
         verify = verify_seconds(order)
         samples.add(_name(size), {"verify": verify, **_drain(contender, order, places)})
-        finished = size + order.count
+        samples.add(f"{_name(size)}, tuned", _drain_tuned(contender, order, places))
+        finished = size + 2 * order.count
 
 
-def _fill(contender: Contender, order: Order, places: Places) -> None:
-    """Finish as many runs as ordered, by a tuned worker, which takes less time."""
+def _drain_tuned(contender: Contender, order: Order, places: Places) -> Result:
     faster = tuned(contender)
-    _drain(faster, replace(order, slots=faster.slots, loop=faster.loop), places)
+    return _drain(faster, replace(order, slots=faster.slots, loop=faster.loop), places)
 
 
 def _drain(contender: Contender, order: Order, places: Places) -> Result:

@@ -17,7 +17,11 @@ from bench.tables import Column, Table
 from bench.verify import verify_seconds
 
 _DAY: Final = 86_400
-_IDLE_COLUMNS: Final = (Column("memory", "memory, MB", 1), Column("idle", "CPU, % of a core", 2))
+_IDLE_COLUMNS: Final = (
+    Column("memory", "memory, MB", 1),
+    Column("private", "without pages of files, MB", 1),
+    Column("idle", "CPU, % of a core", 2),
+)
 _HOLD_COLUMNS: Final = (
     Column("grown", "memory above an empty one, MB", 1),
     Column("idle", "CPU, % of a core", 2),
@@ -41,9 +45,12 @@ def measure(places: Places, scale: Scale) -> Iterator[Table]:
 
 def _idle(places: Places, scale: Scale) -> Table:
     rest = scale.pick(10, 3)
-    rows = (*_FOLIOTS, *map(on_uvloop, _FOLIOTS))
+    rows = [row for each in _FOLIOTS for row in (each, on_uvloop(each))]
     samples = interleave(rows, 1, lambda each: _serve(each, places, scale, 0, rest))
-    note = f"`foliot serve` without schedules and runs, {rest} s at rest. Memory is the resident memory of its process."
+    note = (
+        f"`foliot serve` without schedules and runs, {rest} s at rest. Memory is the resident memory of its process. "
+        "Pages of files, such as the interpreter, are shared with other processes."
+    )
     limits = {(each.name, "memory"): 35.0 for each in _FOLIOTS}
     return Table(title="Idle server", note=note, columns=_IDLE_COLUMNS, samples=samples, limits=limits)
 
@@ -81,7 +88,8 @@ def _serve(contender: Contender, places: Places, scale: Scale, count: int, rest:
             time.sleep(rest)
             child.check()
             idle = 100 * (child.cpu_seconds - settled) / rest
-            return {**added, "size": size, "memory": child.memory / 1e6, "start": start, "idle": idle}
+            memory = {"memory": child.memory / 1e6, "private": child.private_memory / 1e6}
+            return {**added, **memory, "size": size, "start": start, "idle": idle}
 
 
 def _settling(scale: Scale) -> int:

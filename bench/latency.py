@@ -25,14 +25,14 @@ def _apart(contender: Contender) -> Contender:
 
 
 _CONTENDERS: Final = (
-    _CEILING_SQLITE,
     _SQLITE,
     _apart(_SQLITE),
     tuned(_apart(_SQLITE)),
-    _CEILING_POSTGRES,
+    _CEILING_SQLITE,
     _POSTGRES,
     _apart(_POSTGRES),
     tuned(_apart(_POSTGRES)),
+    _CEILING_POSTGRES,
 )
 
 

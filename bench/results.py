@@ -21,8 +21,12 @@ class Section(NamedTuple):
     tables: list[dict[str, Any]]
 
     def to_markdown(self) -> str:
-        tables = [table["markdown"] for table in self.tables]
-        return "\n\n".join([f"`{self.command}` on {self.machine}:", *tables])
+        parts = [f"`{self.command}` on {self.machine}:"]
+        for table in self.tables:
+            if len(self.tables) > 1:
+                parts.append(f"### {table['title']}")
+            parts.append(table["markdown"])
+        return "\n\n".join(parts)
 
 
 class Results:

@@ -21,11 +21,11 @@ from bench.tables import Column, Ratio, Table
 
 _CONTENDERS: Final = (
     SERVE_SQLITE,
+    tuned(SERVE_SQLITE),
     SERVE_POSTGRES,
+    tuned(SERVE_POSTGRES),
     APSCHEDULER_MEMORY,
     APSCHEDULER_SQLITE,
-    tuned(SERVE_SQLITE),
-    tuned(SERVE_POSTGRES),
 )
 _COLUMNS: Final = (
     Column("fire", "fired/s"),

@@ -38,7 +38,7 @@ def _foliot_on_uvloop(width: int) -> Contender:
 
 def measure(places: Places, scale: Scale) -> list[Table]:
     count = scale.pick(2_000, 400)
-    contenders = [make(width) for width in _AIMS for make in (_xargs, _foliot, _foliot_on_uvloop)]
+    contenders = [make(width) for width in _AIMS for make in (_foliot, _foliot_on_uvloop, _xargs)]
     samples = interleave(contenders, scale.rounds_of(3), lambda each: _measure(each, places, scale, count))
     note = (
         f"{count:,} times `true`; `foliot worker` on SQLite, synchronous={scale.synchronous}, from the first start to "

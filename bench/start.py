@@ -30,16 +30,16 @@ from bench.watchers import wait_for_mark
 _IMPORTS = ("import asyncio", "import foliot", "from foliot import Foliot", "import huey", "import pgqueuer")
 _TIMER = "import time; began = time.perf_counter(); {}; print(time.perf_counter() - began)"
 _CONTENDERS = (
-    CEILING_SQLITE,
     FOLIOT_SQLITE,
-    HUEY,
     tuned(FOLIOT_SQLITE),
-    CEILING_POSTGRES,
+    CEILING_SQLITE,
+    HUEY,
     FOLIOT_POSTGRES,
+    tuned(FOLIOT_POSTGRES),
+    CEILING_POSTGRES,
     PGQUEUER,
     GRAPHILE,
     PROCRASTINATE,
-    tuned(FOLIOT_POSTGRES),
 )
 
 

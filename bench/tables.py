@@ -50,7 +50,7 @@ class Table:
     """Absolute targets: the maximum of (contender, metric)."""
 
     def to_markdown(self) -> str:
-        parts = [f"### {self.title}", self.note, self._figures()]
+        parts = [self.note, self._figures()]
         if self.ratios or self.limits:
             parts.append(self._targets())
         return "\n\n".join(parts)

@@ -41,12 +41,12 @@ def measure(places: Places, scale: Scale) -> list[Table]:
     steps, width = scale.pick(40, 20), scale.pick(1_000, 200)
     rows = [
         _Row(_SQLITE, steps),
-        _Row(_SQLITE, steps, is_watched=True),
-        _Row(_POSTGRES, steps),
-        _Row(replace(_SQLITE, operation="wide"), width),
-        _Row(replace(_POSTGRES, operation="wide"), width),
         _Row(on_uvloop(_SQLITE), steps),
+        _Row(_SQLITE, steps, is_watched=True),
+        _Row(replace(_SQLITE, operation="wide"), width),
+        _Row(_POSTGRES, steps),
         _Row(on_uvloop(_POSTGRES), steps),
+        _Row(replace(_POSTGRES, operation="wide"), width),
     ]
     samples = interleave(rows, scale.rounds_of(3), lambda row: _measure(row, places, scale))
     note = (

@@ -11,6 +11,7 @@ from bench.fanout.server import DEFAULT_SLOTS, DEFAULT_WIDTH, PROGRAM, SERVER, F
 from bench.fanout.state import FanoutReader, reading
 from bench.orders import Result
 from bench.places import Database, Places
+from bench.roster import TUNED_SLOTS
 from bench.samples import interleave
 from bench.scale import Scale
 from bench.tables import Column, Ratio, Table
@@ -23,6 +24,13 @@ _BESIDE: Final = (
     replace(_IDLE, name=f"beside commands, {DEFAULT_WIDTH} at once", child=PROGRAM),
     replace(_IDLE, name=f"beside functions, {DEFAULT_WIDTH} at once"),
     replace(_IDLE, name=f"beside functions, {DEFAULT_SLOTS} at once", width=DEFAULT_SLOTS),
+    replace(
+        _IDLE,
+        name=f"beside functions, {DEFAULT_SLOTS} at once, tuned",
+        width=DEFAULT_SLOTS,
+        slots=TUNED_SLOTS,
+        loop="uvloop",
+    ),
 )
 
 
@@ -31,9 +39,9 @@ def measure(places: Places, scale: Scale) -> Table:
     samples = interleave((_IDLE, *_BESIDE), scale.rounds_of(2), lambda each: _measure(each, places, scale, count))
     note = (
         f"{count} runs of an ordinary job, one every 20 ms, enqueued by another process; `foliot serve` with "
-        f"{DEFAULT_SLOTS} slots, its default, on SQLite, synchronous={scale.synchronous}. The fanout has the same "
-        f"priority and the same worker; with {DEFAULT_SLOTS} at once it can use every slot. The commands are "
-        "`true`, the functions do nothing."
+        f"{DEFAULT_SLOTS} slots, its default, on SQLite, synchronous={scale.synchronous}; tuned with uvloop and "
+        f"{TUNED_SLOTS:,} slots. The fanout has the same priority and the same worker; with {DEFAULT_SLOTS} at once it "
+        "can use every slot. The commands are `true`, the functions do nothing."
     )
     return Table(
         title="An ordinary job beside a fanout", note=note, columns=_COLUMNS, samples=samples, ratios=_ratios()

@@ -84,7 +84,7 @@ def _function_pairs(width: int, slots: int, loop: str = "asyncio") -> list[Pair]
 def _table(
     title: str, note: str, pairs: list[Pair], places: Places, scale: Scale, count: int, digits: int = 2
 ) -> Table:
-    contenders = {each.name: each for own, base, _ in pairs for each in (base, own)}
+    contenders = {each.name: each for own, base, _ in pairs for each in (own, base)}
     samples = interleave(contenders.values(), scale.rounds_of(2), lambda each: _measure(each, places, scale, count))
     ratios = [
         Ratio(name=own.name, over=base.name, metric="rate", at_least=aim, digits=digits) for own, base, aim in pairs
