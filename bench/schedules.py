@@ -49,7 +49,7 @@ def measure(places: Places, scale: Scale) -> list[Table]:
         f"{_COUNT:,} hourly schedules due at one moment (APScheduler's SQLite store a tenth of them); `foliot serve`; "
         f"{scale.durability}. Fired means that the job has started. The rate counts from the due moment to the last "
         f"start. One by one: {_ADDED} calls of `app.schedules.upsert` or `add_job`, one after another, to a database "
-        "without schedules."
+        "without schedules. In bulk: 1,000 schedules per call; APScheduler has no such call."
     )
     return [Table(title="Schedules", note=note, columns=_COLUMNS, samples=samples, ratios=_ratios())]
 
