@@ -58,7 +58,8 @@ def _measure(name: str, places: Places, scale: Scale, results: Results) -> None:
     print(f"{name} ...", file=sys.stderr)
     began = time.monotonic()
     measure: Measurement = import_module(f"bench.{name}").measure
-    section = results.save(name, _command(name), list(measure(places, scale)))
+    tables = list(measure(places, scale))
+    section = results.save(name, _command(name), tables, is_quick=scale.is_quick)
     print(f"## {name}", section.to_markdown(), sep="\n\n", end="\n\n", flush=True)
     print(f"{name} took {time.monotonic() - began:.0f} s", file=sys.stderr)
 
@@ -72,12 +73,15 @@ def _write_page(results: Results) -> None:
     missing = page.write(results)
     print("written:", *(path.relative_to(page.ROOT) for path in page.PAGES))
     if missing:
-        print("not measured, left as they were:", *missing)
+        print("not measured without --quick, left as they were:", *missing)
 
 
 def _parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     lines = [f"  {name:10} {what}" for name, what in MEASUREMENTS.items()]
-    lines += ["  all        all of these", "  page       write the tables of --json into docs/design/performance.md"]
+    lines += [
+        "  all        all of these",
+        "  page       write the tables of full size into docs/design/performance.md and the README",
+    ]
     lines += [f"  {name:10} {what}; further arguments go to it" for name, what in PROGRAMS.items()]
     parser = argparse.ArgumentParser(
         prog="scripts/bench",
@@ -87,8 +91,8 @@ def _parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("measurement", choices=["all", *MEASUREMENTS, "page", *PROGRAMS], metavar="measurement")
     parser.add_argument("--quick", action="store_true", help="small and one round: orders of magnitude")
-    parser.add_argument("--rounds", type=int, help="how often each contender is measured (default 3, quick 1)")
-    parser.add_argument("--items", type=int, help="items of the largest fanout (default 200000, quick 20000)")
+    parser.add_argument("--rounds", type=int, help="how often each contender is measured (default 1 to 5, quick 1)")
+    parser.add_argument("--items", type=int, help="items of the largest fanout (default 200000, quick 10000)")
     parser.add_argument("--synchronous", choices=["FULL", "NORMAL"], default="FULL", help="SQLite's durability")
     parser.add_argument("--json", default="build/bench.json", help="where the figures go (default build/bench.json)")
     return parser.parse_args(arguments)

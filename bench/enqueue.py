@@ -70,21 +70,19 @@ _ON_POSTGRES: Final = (
     _Row(PROCRASTINATE),
 )
 _BULK: Final = 20_000
+_SECONDS: Final = 0.5
+"""Short, and more rounds: the speed of a disk changes from second to second."""
 
 
 def measure(places: Places, scale: Scale) -> list[Table]:
     rows = (*_ON_SQLITE, *_ON_POSTGRES)
-    samples = interleave(rows, scale.rounds_of(3), lambda row: _measure(row, places, scale))
+    samples = interleave(rows, scale.rounds_of(5), lambda row: _measure(row, places, scale))
     note = (
-        f"Each figure counts for {_seconds(scale):g} s; in bulk 1,000 runs per call. {scale.durability}. huey has "
+        f"Each figure counts for {_SECONDS:g} s; in bulk 1,000 runs per call. {scale.durability}. huey has "
         "neither a bulk call nor callers that await; 100 callers of pgqueuer and graphile-worker share a pool of "
         "connections."
     )
     return [Table(title="Enqueue", note=note, columns=_COLUMNS, samples=samples, ratios=_ratios())]
-
-
-def _seconds(scale: Scale) -> float:
-    return 0.5 if scale.is_quick else 1.0
 
 
 def _measure(row: _Row, places: Places, scale: Scale) -> Result:
@@ -92,7 +90,7 @@ def _measure(row: _Row, places: Places, scale: Scale) -> Result:
     contender = row.contender
     for operation in row.operations:
         with places.fresh(contender.database) as (place, marks):
-            order = contender.order(place, marks, scale, scale.pick(_BULK, _BULK // 4), seconds=_seconds(scale))
+            order = contender.order(place, marks, scale, scale.pick(_BULK, _BULK // 4), seconds=_SECONDS)
             with second_process(order) if row.is_watched else nullcontext():
                 result |= run(contender, operation, order)
     return result

@@ -1,4 +1,4 @@
-"""Writes the measured tables into the pages that show them, between their markers.
+"""Writes the tables of full size into the pages that show them, between their markers.
 
 <!-- bench:drain -->
 ...
@@ -63,13 +63,13 @@ _HIGHLIGHTS: Final = (
 
 def blocks(results: Results) -> dict[str, str]:
     """Return the content of each marked block."""
-    sections = {name: section.to_markdown() for name, section in results.sections.items()}
+    sections = {name: section.to_markdown() for name, section in results.full_size.items()}
     lines = [line for each in _HIGHLIGHTS if (line := _highlight(results, each))]
     return {**sections, **({SUMMARY: "\n".join(lines)} if lines else {})}
 
 
 def write(results: Results) -> list[str]:
-    """Update all pages, and return the names of blocks that are not measured yet."""
+    """Update all pages, and return the names of blocks that are not measured at full size yet."""
     content, missing = blocks(results), []
     for path in PAGES:
         text = path.read_text()

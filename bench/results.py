@@ -18,6 +18,7 @@ class Section(NamedTuple):
 
     command: str
     machine: str
+    is_quick: bool
     tables: list[dict[str, Any]]
 
     def to_markdown(self) -> str:
@@ -37,9 +38,14 @@ class Results:
         content = json.loads(path.read_text()) if path.exists() else {}
         self.sections = {name: Section(**section) for name, section in content.get("sections", {}).items()}
 
-    def save(self, name: str, command: str, tables: Sequence[Table]) -> Section:
+    @property
+    def full_size(self) -> dict[str, Section]:
+        """The sections that were not measured with --quick."""
+        return {name: section for name, section in self.sections.items() if not section.is_quick}
+
+    def save(self, name: str, command: str, tables: Sequence[Table], *, is_quick: bool) -> Section:
         """Replace a section, and return it."""
-        section = Section(command, machine(), [table.to_json() for table in tables])
+        section = Section(command, machine(), is_quick, [table.to_json() for table in tables])
         self.sections[name] = section
         self._path.parent.mkdir(parents=True, exist_ok=True)
         content = {"sections": {name: section._asdict() for name, section in self.sections.items()}}
@@ -47,8 +53,8 @@ class Results:
         return section
 
     def samples(self, name: str, title: str) -> Samples:
-        """Return the figures of a table, or none if it is not measured."""
-        tables = self.sections[name].tables if name in self.sections else []
+        """Return the figures of a table at full size, or none if it is not measured."""
+        tables = self.full_size[name].tables if name in self.full_size else []
         samples = Samples()
         samples.figures = next((table["figures"] for table in tables if table["title"] == title), {})
         return samples
