@@ -39,7 +39,9 @@ _COUNT: Final = 10_000
 _ADDED: Final = 500
 _LEAD: Final = 6
 """Seconds from adding to the due moment: enough for adding all schedules and for starting the server."""
-_HEAD_START: Final = 0.5
+_LONGER_LEAD: Final = 30
+"""The same on a busy machine, if the first was too short."""
+_HEAD_START: Final = 1.5
 _DAY: Final = 86_400
 
 
@@ -61,11 +63,22 @@ def _measure(contender: Contender, places: Places, scale: Scale) -> Result:
             return run(contender, contender.operation, order)
     with places.fresh(contender.database) as (place, marks):
         added = run(contender, "add", contender.order(place, marks, scale, _ADDED, due_at=_moment(_DAY)))
+    try:
+        return {**added, **_fire(contender, places, scale, _LEAD)}
+    except _StartedLate:
+        return {**added, **_fire(contender, places, scale, _LONGER_LEAD)}
+
+
+class _StartedLate(ChildFailed):
+    """The schedules were due before the server had started."""
+
+
+def _fire(contender: Contender, places: Places, scale: Scale, lead: int) -> Result:
     with places.fresh(contender.database) as (place, marks):
-        order = contender.order(place, marks, scale, _COUNT, due_at=_moment(_LEAD))
+        order = contender.order(place, marks, scale, _COUNT, due_at=_moment(lead))
         held = run(contender, "hold", order)
         with Child(contender, order) as server:
-            return {**added, **held, **_wait_for_starts(contender, order, server)}
+            return {**held, **_wait_for_starts(contender, order, server)}
 
 
 def _moment(seconds: int) -> float:
@@ -75,7 +88,7 @@ def _moment(seconds: int) -> float:
 def _wait_for_starts(contender: Contender, order: Order, server: Child) -> Result:
     """Wait until all jobs have started."""
     if time.time() > order.due_at - _HEAD_START:
-        raise ChildFailed(f"{contender.name}: schedules were due before the server had started")
+        raise _StartedLate(f"{contender.name}: schedules were due before the server had started")
     path, until = Path(order.marks) / "moments", deadline()
     while not path.exists():
         server.check()
