@@ -76,10 +76,10 @@ class SqliteLedger(Part):
 
     async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
         if besides:
-            row = self._reader.peek(SQL["next_wake_besides"], (self._project, encode_names(besides)))
+            rows = self._reader.peek(SQL["next_wake_besides"], (self._project, encode_names(besides)))
         else:
-            row = self._reader.peek(SQL["next_wake"], (self._project,))
-        return None if row is None else instant_of(row[0])
+            rows = self._reader.peek(SQL["next_wake"], (self._project,))
+        return instant_of(rows[0][0]) if rows else None
 
 
 # -- due

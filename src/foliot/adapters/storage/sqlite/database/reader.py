@@ -38,11 +38,11 @@ class Reader:
             return self._read(self._here, query)
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._read_in_thread, query)
 
-    def peek(self, sql: str, values: Values = ()) -> Row | None:
-        """Return one row by one index look-up, in the caller's thread: faster than switching threads."""
+    def peek(self, sql: str, values: Values = ()) -> list[Row]:
+        """Return rows by a few index look-ups, in the caller's thread: faster than switching threads."""
         try:
             with self._here as handle:
-                return Session(handle).row(sql, values)
+                return Session(handle).rows(sql, values)
         except apsw.Error as error:
             raise translate(error, self.path) from error
         except UnicodeEncodeError as error:

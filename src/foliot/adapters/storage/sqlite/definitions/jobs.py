@@ -44,8 +44,8 @@ class JobDefinitions(Part):
         if job_id not in self._looked_up:
             if not self._looked_up:
                 asyncio.get_running_loop().call_soon(self._looked_up.clear)
-            row = self._reader.peek(SQL["get_job"], (self._project, job_id))
-            self._looked_up[job_id] = None if row is None else job_of(self._project, row)
+            rows = self._reader.peek(SQL["get_job"], (self._project, job_id))
+            self._looked_up[job_id] = job_of(self._project, rows[0]) if rows else None
         job = self._looked_up[job_id]
         return {} if job is None else {job_id: job}
 
