@@ -123,7 +123,6 @@ QUERIES: Final = (
         sqlite="leave_later_anywhere leave_ready_anywhere",
     ),
     alone("PostgreSQL ends a batch of marked runs with one statement.", postgres="end_marked"),
-    alone("Enqueueing on SQLite reads one job in the caller's thread.", sqlite="get_job"),
     alone("PostgreSQL checks this inside `end_runs` and `success_rows`.", sqlite="is_watching"),
     alone(
         "SQLite builds the page of runs from filters. PostgreSQL has a prepared statement for each index.",

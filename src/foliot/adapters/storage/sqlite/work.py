@@ -134,10 +134,11 @@ class SqliteWork(Part):
 
     async def _current(self, tokens: Collection[Token]) -> dict[Token, RunId]:
         """Return the runs of those tokens that are current."""
-        values = (encode([*tokens]),)
-        if len(tokens) <= _MAX_PEEKED:
-            return dict(self._reader.peek(SQL["current_tokens"], values))
-        return dict(await self._reader.read(lambda session: session.rows(SQL["current_tokens"], values)))
+
+        def read(session: Session) -> list[Row]:
+            return session.rows(SQL["current_tokens"], (encode([*tokens]),))
+
+        return dict(self._reader.peek(read) if len(tokens) <= _MAX_PEEKED else await self._reader.read(read))
 
     async def save_progress(self, reports: Sequence[ProgressReport], *, at: Instant | None = None) -> list[Token]:
         body = encode(reports)
