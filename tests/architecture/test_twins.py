@@ -106,6 +106,9 @@ QUERIES: Final = (
     alone(
         "PostgreSQL reads trees with notes and overdue trees with one statement.", sqlite="noted_trees overdue_trees"
     ),
+    alone(
+        "PostgreSQL changes trees, their notes and their steps with one statement.", sqlite="remove_notes change_steps"
+    ),
     alone("SQLite has a view with the displayed status; PostgreSQL computes it in `get_runs`.", sqlite="step_runs"),
     alone(
         "SQLite derives rows from stored rows. PostgreSQL receives them as arrays.",

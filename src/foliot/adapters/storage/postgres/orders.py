@@ -10,10 +10,9 @@ from foliot.adapters.storage.postgres.database.transaction import Database, Tran
 from foliot.adapters.storage.postgres.database.values import columns, is_storable, shared
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.cancel import cancel_runs, take_unstarted
-from foliot.adapters.storage.postgres.rows.create import create_runs
+from foliot.adapters.storage.postgres.rows.create import create_and_place
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.end import end_unleased, follow_ends
-from foliot.adapters.storage.postgres.rows.place import Placement, place
 from foliot.adapters.storage.postgres.rows.report import save_report
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import encode
@@ -72,14 +71,7 @@ class PostgresOrders:
             now = await transaction.now(at)
             outdated = await _outdated(transaction, self._project, runs)
             current = [run for run in runs if run.id not in outdated]
-            are_ready = not any(run.is_gated for run in runs)
-            fresh, owners = await create_runs(transaction, self._project, current, now, are_ready=are_ready)
-            ready: list[Placement] = []
-            others: list[Placement] = []
-            for run in map(Placement.of_new, fresh):
-                (ready if are_ready and run.due_at <= now and not run.limits else others).append(run)
-            await place(transaction, others, now)
-            transaction.topics |= topics_of_ready(run.queue for run in ready)
+            fresh, owners = await create_and_place(transaction, self._project, current, now)
             # After a commit with a lost reply, the runs may exist because that commit created them.
             new = {run.id for run in (runs if transaction.is_repeat else fresh)}
             answers = [(run.id, _created(run.id, owners.get(run.id, run.id), new)) for run in current]
