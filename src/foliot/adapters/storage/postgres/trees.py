@@ -14,11 +14,10 @@ from foliot.adapters.storage.postgres.database.transaction import Database, Tran
 from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.cancel import cancel_runs
-from foliot.adapters.storage.postgres.rows.create import create_runs
+from foliot.adapters.storage.postgres.rows.create import create_and_place
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.end import end_unleased, note_trees
 from foliot.adapters.storage.postgres.rows.finish import end_leases, finish_runs, save_plan
-from foliot.adapters.storage.postgres.rows.place import Placement, place
 from foliot.adapters.storage.postgres.tree_loading import load_wanted
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.finish_plan import FinishPlan, Lease, unstorable_tree
@@ -238,13 +237,10 @@ async def _settle_trees(
 async def _save(transaction: Transaction, project: str, settlements: Sequence[Settlement], now: Instant) -> None:
     trees = [one.tree for one in settlements]
     advanced = [(tree.run_id, tree.open, progress_text(tree), tree.is_ending) for tree in trees]
-    await transaction.run("advance_trees", *columns(advanced))
     settled = [(one.tree.run_id, run_id) for one in settlements for run_id in one.notes]
-    if settled:
-        await transaction.run("remove_notes", *columns(settled))
     changed = [(one.tree.run_id, name, *state_row(state)) for one in settlements for name, state in one.steps.items()]
-    if changed:
-        await transaction.run("change_steps", *columns(changed))
+    rows = columns(advanced), columns(settled) or [[]] * 2, columns(changed) or [[]] * 7
+    await transaction.run("advance_trees", *chain.from_iterable(rows))
     _note_steps(transaction, settlements)
     await _start(transaction, project, [run for one in settlements for run in one.runs], now)
     cancels = [run_id for one in settlements for run_id in one.cancels]
@@ -261,10 +257,9 @@ def _note_steps(transaction: Transaction, decisions: Sequence[Opening] | Sequenc
 async def _start(transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> None:
     if not runs:
         return
-    fresh, _ = await create_runs(transaction, project, runs, now, are_ready=False)
+    fresh, _ = await create_and_place(transaction, project, runs, now)
     if len(fresh) != len(runs):
         raise Unstorable(ValueError("a run with this id exists already"))
-    await place(transaction, [Placement.of_new(run) for run in fresh], now)
 
 
 async def _end(transaction: Transaction, ended: Iterable[tuple[Tree, Ended]], now: Instant) -> None:
