@@ -7,9 +7,8 @@ from typing import TypeVar
 from foliot.adapters.storage.postgres.database.transaction import Transaction
 from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.postgres.rows.cancel import cancel_runs
-from foliot.adapters.storage.postgres.rows.create import create_runs
+from foliot.adapters.storage.postgres.rows.create import create_and_place
 from foliot.adapters.storage.postgres.rows.end import end_unleased, note_trees
-from foliot.adapters.storage.postgres.rows.place import Placement, place
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.chain_rows import chain_row
 from foliot.adapters.storage.shared.tree_rows import progress_text, state_row
@@ -48,14 +47,11 @@ async def save_settlements(
     """Save decisions about trees that are locked, as are the documents that they change."""
     trees = [one.tree for one in settlements]
     advanced = [(tree.run_id, tree.open, progress_text(tree), tree.is_ending, tree.deadline) for tree in trees]
-    await transaction.run("advance_trees", *columns(advanced))
-    await save_effects(transaction, project, [one.effects for one in settlements if one.effects is not None])
     settled = [(one.tree.run_id, run_id) for one in settlements for run_id in one.notes]
-    if settled:
-        await transaction.run("remove_notes", *columns(settled))
     changed = [(one.tree.run_id, name, *state_row(state)) for one in settlements for name, state in one.steps.items()]
-    if changed:
-        await transaction.run("change_steps", *columns(changed))
+    rows = columns(advanced), columns(settled) or [[]] * 2, columns(changed) or [[]] * 7
+    await transaction.run("advance_trees", *chain.from_iterable(rows))
+    await save_effects(transaction, project, [one.effects for one in settlements if one.effects is not None])
     note_steps(transaction, settlements)
     await start_runs(transaction, project, [run for one in settlements for run in one.runs], now)
     cancels = [run_id for one in settlements for run_id in one.cancels]
@@ -85,10 +81,9 @@ def note_steps(transaction: Transaction, decisions: Sequence[Opening] | Sequence
 async def start_runs(transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> None:
     if not runs:
         return
-    fresh, _ = await create_runs(transaction, project, runs, now, are_ready=False)
+    fresh, _ = await create_and_place(transaction, project, runs, now)
     if len(fresh) != len(runs):
         raise Unstorable(ValueError("a run with this id exists already"))
-    await place(transaction, [Placement.of_new(run) for run in fresh], now)
 
 
 async def end_trees(transaction: Transaction, ended: Iterable[tuple[Tree, Ended]], now: Instant) -> None:
