@@ -7,6 +7,7 @@ import pytest
 
 from foliot.domain.alert import AlertKind
 from foliot.domain.chain.state import ChainOutcome, ChainState
+from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import MINUTE
 from foliot.domain.run.run import Status
 from foliot.domain.tree.run_kind import RunKind, kind_of
@@ -47,7 +48,7 @@ async def test_a_chain_assembles_itself_and_closes(chains: MakeRig) -> None:
     assert chain.outcome is ChainOutcome.RESOLVED
     assert [alert.kind for alert in await rig.alerts()] == [AlertKind.CHAIN_ARMED]
     assert (await rig.state_of_class()).active == []
-    assert await rig.storage.definitions.get_schedules([DISK]) == {}
+    assert await rig.storage.definitions.get_schedules([ScheduleId(DISK)]) == {}
     assert await check_invariants(rig.storage, now=rig.clock.now()) == []
 
 

@@ -17,27 +17,34 @@ from foliot.domain.run.run import Status
 from foliot.testing.chain_invariants import check_limits, check_moves
 from tests.domain.chain.world import World
 
-LIMITS = {"max_depth": 3, "max_children": 6, "max_retries": 2, "max_concurrent": 2, "lifetime": 90 * MINUTE}
+LIMITS = {"max_depth": 3, "max_children": 5, "max_retries": 2, "max_concurrent": 2, "lifetime": 90 * MINUTE}
+WIDE = {"spawns": 100, "class_spawns": 1_000}
 SPANS = [0, SECOND, 10 * SECOND, MINUTE, 2 * MINUTE, 10 * MINUTE, HOUR]
 STAGES = ["action", "verify", "extra", "escalate", "scout", "none"]
 REASONS = [Reason.EXIT_CODE, Reason.TIMEOUT, Reason.LEASE_LOST, Reason.RESTART]
 
-moves = st.one_of(
+steps = st.integers(0, 5)
+tame = st.one_of(
     st.tuples(st.just("start")),
     st.tuples(st.just("trigger"), st.sampled_from("abc")),
-    st.tuples(st.just("begin"), st.integers(0, 5)),
-    st.tuples(st.just("end"), st.integers(0, 5), st.sampled_from([0, 10, 15, 20, 30, 40, 75, 99])),
-    st.tuples(st.just("report"), st.integers(0, 5), st.sampled_from(list(Decision))),
-    st.tuples(st.just("fail"), st.integers(0, 5), st.sampled_from(REASONS)),
-    st.tuples(
-        st.just("spawn"), st.integers(0, 5), st.sampled_from(STAGES), st.sampled_from(["", "k", "l"]), st.booleans()
-    ),
-    st.tuples(st.just("decide"), st.integers(0, 5), st.sampled_from(list(Decision))),
-    st.tuples(st.just("spend"), st.integers(0, 5), st.integers(-5, 60)),
-    st.tuples(st.just("look"), st.integers(0, 5)),
+    st.tuples(st.just("begin"), steps),
+    st.tuples(st.just("end"), steps, st.sampled_from([0, 10, 15, 20, 30, 40, 75, 99])),
+    st.tuples(st.just("report"), steps, st.sampled_from(list(Decision))),
+    st.tuples(st.just("fail"), steps, st.sampled_from(REASONS)),
+    st.tuples(st.just("decide"), steps, st.sampled_from(list(Decision))),
+    st.tuples(st.just("spend"), steps, st.integers(-5, 60)),
+    st.tuples(st.just("look"), steps),
     st.tuples(st.just("wait"), st.sampled_from(SPANS)),
-    st.tuples(st.just("stop"), st.integers(0, 5)),
+    st.tuples(st.just("stop"), steps),
     st.tuples(st.just("restart")),
+)
+greedy = st.tuples(st.just("spawn"), steps, st.sampled_from(STAGES), st.sampled_from("abcdefgh"), st.just(False))
+forging = st.tuples(st.just("spawn"), steps, st.sampled_from(STAGES), st.just(""), st.just(True))
+retrying = st.tuples(st.just("end"), steps, st.sampled_from([0, 30, 75]))
+lives = st.one_of(
+    st.lists(st.one_of(tame, greedy, forging), max_size=40),
+    st.lists(st.one_of(greedy, greedy, st.tuples(st.just("begin"), steps)), min_size=8, max_size=30),
+    st.lists(retrying, min_size=8, max_size=30),
 )
 
 
@@ -112,17 +119,14 @@ def check(world: World) -> None:
 
 @pytest.mark.proves("R3-24", "R3-02", "C1", "C2", "C4", "C5")
 @settings(max_examples=200, deadline=None)
-@given(
-    st.lists(moves, max_size=40),
-    st.sampled_from([None, {}]),
-    st.sampled_from([None, {}]),
-    st.sampled_from([None, 50]),
-)
+@given(lives, st.sampled_from([None, {}]), st.sampled_from([None, {}]), st.sampled_from([None, 50]), st.booleans())
 def test_no_limit_is_exceeded_and_every_chain_closes(
-    life: list[tuple[Any, ...]], scout: Any, escalate: Any, tokens: int | None
+    life: list[tuple[Any, ...]], monitor: Any, escalate: Any, tokens: int | None, is_wide: bool
 ) -> None:
-    stages = {"scout": {}, "extra": {}, "escalate": escalate, "monitor": scout}
-    world = World(stages=stages, limits={**LIMITS, **({} if tokens is None else {"tokens": tokens})}, good_checks=2)
+    stages = {"extra": {}, "escalate": escalate, "monitor": monitor}
+    limits = {**LIMITS, **({} if tokens is None else {"tokens": tokens}), **(WIDE if is_wide else {})}
+    world = World(stages=stages, limits=limits, good_checks=2)
+    world.arm()
     for move in life:
         play(world, move)
         check(world)
