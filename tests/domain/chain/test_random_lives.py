@@ -40,11 +40,15 @@ tame = st.one_of(
 )
 greedy = st.tuples(st.just("spawn"), steps, st.sampled_from(STAGES), st.sampled_from("abcdefgh"), st.just(False))
 forging = st.tuples(st.just("spawn"), steps, st.sampled_from(STAGES), st.just(""), st.just(True))
+hasty = st.tuples(
+    st.just("spawn"), st.just(0), st.sampled_from(["verify", "extra"]), st.sampled_from("abcdefgh"), st.just(False)
+)
 retrying = st.tuples(st.just("end"), steps, st.sampled_from([0, 30, 75]))
 lives = st.one_of(
     st.lists(st.one_of(tame, greedy, forging), max_size=40),
     st.lists(st.one_of(greedy, greedy, st.tuples(st.just("begin"), steps)), min_size=8, max_size=30),
     st.lists(retrying, min_size=8, max_size=30),
+    st.lists(hasty, min_size=4, max_size=30),
 )
 
 
