@@ -6,15 +6,18 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.timing import Span
 from foliot.domain.input.words import flag, text
+from foliot.domain.instant import Millis
 from foliot.domain.job.job import Job, JobSpec, check_name, watched_by
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.workflow.jobs import is_part_of_workflow
 from foliot.domain.workflow.spec import GRAPH, Edge
 from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, RowUnreadable
 from foliot.ports.clock import Clock
+from foliot.ports.notifier import LISTENER
 from foliot.ports.storage import Storage
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.ownership import refuse_foreign, refuse_owned
+from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.paging import (
     SUGGESTIONS,
     check_limit,
@@ -34,8 +37,9 @@ from foliot.service.run_waiter import RunWaiter
 class JobService:
     """Creates and changes jobs."""
 
-    def __init__(self, storage: Storage, clock: Clock, dependencies: DependencyService) -> None:
+    def __init__(self, storage: Storage, clock: Clock, dependencies: DependencyService, urls: UrlSecrets) -> None:
         self._storage = storage
+        self._urls = urls
         self._dependencies = dependencies
         self._queries = JobQueries(storage, clock)
         self._waiter = RunWaiter(storage, clock)
@@ -47,6 +51,10 @@ class JobService:
         known = await known_jobs(self._storage, jobs)
         refuse_foreign("job", ((job_id, job.spec.source, jobs[job_id].source) for job_id, job in known.items()))
         await self._check_gates(jobs, {*jobs, *coming})
+        if any(spec.notify.urls for spec in jobs.values()):
+            jobs = await self._urls.seal(jobs, known)
+            # From now on events are kept for notifications, so that no end of a run of these jobs is missed.
+            await self._storage.listeners.hold(LISTENER, "", Millis(0))
         stored = await self._storage.definitions.put_jobs(list(jobs.items()))
         watched = watched_by(jobs)
         if watched:
