@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 CONCURRENCY: Final = 16
 PER_RECEIVER: Final = 2
-LEASE: Final = Millis(30 * SECOND)
+LEASE: Final = Millis(15 * SECOND)
 """Longer than any attempt takes."""
 _POLL: Final = Millis(SECOND)
 _WARN_AFTER: Final = 3
