@@ -6,17 +6,16 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.timing import Span
 from foliot.domain.input.words import flag, text
-from foliot.domain.instant import Millis
 from foliot.domain.job.job import Job, JobSpec, check_name, watched_by
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.workflow.jobs import is_part_of_workflow
 from foliot.domain.workflow.spec import GRAPH, Edge
 from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, RowUnreadable
 from foliot.ports.clock import Clock
-from foliot.ports.notifier import LISTENER
 from foliot.ports.storage import Storage
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.ownership import refuse_foreign, refuse_owned
+from foliot.service.notifications.begin import begin_notifications
 from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.paging import (
     SUGGESTIONS,
@@ -53,8 +52,7 @@ class JobService:
         await self._check_gates(jobs, {*jobs, *coming})
         if any(spec.notify.urls for spec in jobs.values()):
             jobs = await self._urls.seal(jobs, known)
-            # From now on events are kept for notifications, so that no end of a run of these jobs is missed.
-            await self._storage.listeners.hold(LISTENER, "", Millis(0))
+            await begin_notifications(self._storage)
         stored = await self._storage.definitions.put_jobs(list(jobs.items()))
         watched = watched_by(jobs)
         if watched:
