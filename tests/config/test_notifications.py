@@ -1,7 +1,10 @@
 """[notifications], and the options of jobs about notifications."""
 
+from pathlib import Path
+
 import pytest
 
+from foliot.config.exposure import written_secrets
 from foliot.domain.ids import JobId
 from foliot.domain.notification.rule import NOBODY, Notify, Occasion
 from foliot.domain.notification.settings import NotificationSettings
@@ -105,3 +108,13 @@ def test_a_target_of_a_step_is_a_warning(loaded: Loader) -> None:
     [warning] = result.warnings
     assert warning.message == "slack_webhook_url means nothing to a step; this is ignored"
     assert "hunter2" not in repr(result.configuration)
+
+
+def test_a_url_of_slack_and_a_key_in_the_file_are_secrets_and_variables_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "foliot.toml"
+    path.write_text(
+        f'[notifications]\nslack_webhook_url = "{SLACK}"\nwebhook_secret = ["{SECRET}", "${{OLD}}"]\n'
+        '[[jobs]]\nid = "a"\nslack_webhook_url = "${URL}"\nwebhook_url = "https://x/hook"\n'
+    )
+
+    assert written_secrets(path) == ["notifications.slack_webhook_url", "notifications.webhook_secret"]

@@ -1,8 +1,10 @@
 """Ends of runs and alerts are notified at least once, each with one id, and a dead receiver delays no other."""
 
 import logging
+from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from foliot.domain.alert import Alert, AlertKind
@@ -353,3 +355,20 @@ async def test_an_unchanged_job_is_not_changed_by_storing_it_again(bare: Notifyi
 
     job = await bare.services.jobs.record(JobId("report"))
     assert job.revision == 1
+
+
+# -- rows that another program has changed
+
+
+async def test_a_job_that_cannot_be_read_is_notified_to_the_default_targets(
+    one: Notifying, receivers: Receivers, tmp_path: Path
+) -> None:
+    await one.end("report")
+    await one.end("other")
+    connection = apsw.Connection(str(tmp_path / "engine.db"))
+    connection.execute("UPDATE jobs SET spec = 'x' WHERE id = 'report'")
+    connection.close()
+
+    await one.notify()
+
+    assert sorted(document["job_id"] for document in receivers.documents(ALL)) == ["other", "report"]

@@ -32,7 +32,7 @@ class Addresses(Protocol):
 
     async def find(self, delivery: Delivery) -> str | None:
         """Return the URL; empty for a target without one. None: the target is not configured any more. Raise
-        SecretError if the URL cannot be decrypted."""
+        SecretError if the URL cannot be decrypted, and RowUnreadable if its job cannot be read."""
         ...
 
 

@@ -195,7 +195,13 @@ RETENTION: Final = Schema(
         '"400d"',
         fills="ticks_age",
     ),
-    Field("events", AGE, "How long events are kept.", '"7d"', fills="events_age"),
+    Field(
+        "events",
+        AGE,
+        "How long events are kept, and notifications that were delivered or have failed.",
+        '"7d"',
+        fills="events_age",
+    ),
     Field(
         "executions_per_workflow",
         COUNT,

@@ -14,7 +14,7 @@ from foliot.domain.notification.message import Message
 from foliot.domain.notification.retry import delay_after
 from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.notifications.listener import CHECK
-from foliot.errors import FoliotError, SecretError
+from foliot.errors import FoliotError, RowUnreadable, SecretError
 from foliot.ports.deliveries import Delivery, DeliveryResult, DeliveryState
 from foliot.ports.notifier import Answer, Notifications
 from foliot.ports.storage import Storage
@@ -89,7 +89,7 @@ class Sender:
     async def _attempt(self, delivery: Delivery) -> DeliveryResult:
         try:
             url = await self._addresses.find(delivery)
-        except SecretError as error:
+        except (SecretError, RowUnreadable) as error:
             return _result(delivery, Answer(False, error.message))
         if url is None:
             return DeliveryResult(delivery.id, DeliveryState.DROPPED, _DROPPED)

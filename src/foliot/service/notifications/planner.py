@@ -52,13 +52,11 @@ class NotificationPlanner:
 
     async def _jobs(self, job_ids: Collection[JobId]) -> Mapping[JobId, Job]:
         """Return the jobs that can be read. For the others, only [notifications] applies."""
-        found: dict[JobId, Job] = {}
-        for job_id in job_ids:
-            try:
-                found |= await self._storage.definitions.get_jobs([job_id])
-            except RowUnreadable:
-                continue
-        return found
+        try:
+            return await self._storage.definitions.get_jobs(job_ids)
+        except RowUnreadable as error:
+            readable = [job_id for job_id in job_ids if job_id != error.name]
+            return await self._jobs(readable) if len(readable) < len(job_ids) else {}
 
     async def _about_run(self, event: Event, run: Run, job: Job | None) -> list[NewDelivery]:
         rule = self._targets.rule(job, is_part=run.parent_id is not None)
