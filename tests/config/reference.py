@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from foliot.config.environment import SHORT
-from foliot.domain.vocabulary import kind, server, workflow
+from foliot.domain.vocabulary import kind, notification, server, workflow
 from foliot.domain.vocabulary.field import Field, Schema, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.places import (
@@ -56,9 +56,11 @@ TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
     "`[retention]`": server.RETENTION.fields,
     "`[outbound]`": server.OUTBOUND.fields,
     "`[fanout]`": server.FANOUT.fields,
+    "`[notifications]`": notification.NOTIFICATIONS.fields,
     "`[[jobs]]`": (*IDENTITY, *DESCRIPTION),
     "When it runs": (*RULE, *POLICY),
     "How its runs are handled": OPTIONS,
+    "Notifications of a job": notification.NOTIFY,
     "Processes: `shell`, `python`, `agent`": kind.PROCESS,
     "`limits`": kind.LIMITS.fields,
     "`shell`": besides(kind.KIND_FIELDS["shell"], kind.PROCESS),

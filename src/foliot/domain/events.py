@@ -51,6 +51,8 @@ class EventKind(StrEnum):
     STEPS_CHANGED = "steps.changed"
     """Items [run id of the execution, step, result]: the step has resolved, or, if the result is None, its run was
     created."""
+    ALERT_RAISED = "alert.raised"
+    """Items [kind of the alert, subject, facts], see `domain/alert.py`: something that people should know at once."""
 
 
 class Event(NamedTuple):

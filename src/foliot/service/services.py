@@ -14,6 +14,7 @@ from foliot.service.commands.maps import MapService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
+from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.queries.all import Queries
 from foliot.service.queries.logs import Logs
 
@@ -34,6 +35,7 @@ class Services:
     dependencies: DependencyService
     deployer: Deployer
     dsns: DsnService
+    urls: UrlSecrets
     logs: Logs
     queries: Queries
 

@@ -187,6 +187,10 @@ class TestUpkeep(suites.UpkeepContract):
     pass
 
 
+class TestDeliveries(suites.DeliveryContract):
+    pass
+
+
 class TestDsns(suites.DsnContract):
     pass
 
