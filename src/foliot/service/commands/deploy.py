@@ -11,6 +11,8 @@ set at the same time end with the same result.
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from foliot.domain.deploy.compare import compare
 from foliot.domain.deploy.deployment import Action, Changes, Current, Declared, Refusal
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
@@ -23,6 +25,7 @@ from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService, check_job
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
+from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.paging import PAGE, page_with_errors, stored_jobs, stored_schedules, stored_workflows
 
 
@@ -30,8 +33,14 @@ class Deployer:
     """Makes the stored definitions equal to the declared ones."""
 
     def __init__(
-        self, storage: Storage, jobs: JobService, schedules: ScheduleService, workflows: WorkflowService
+        self,
+        storage: Storage,
+        jobs: JobService,
+        schedules: ScheduleService,
+        workflows: WorkflowService,
+        urls: UrlSecrets,
     ) -> None:
+        self._urls = urls
         self._storage = storage
         self._jobs = jobs
         self._schedules = schedules
@@ -39,7 +48,11 @@ class Deployer:
 
     async def plan(self, declared: Declared) -> Changes:
         """Return what `apply` would change. Refusals are part of the result and are not raised."""
-        jobs = [job async for job in stored_jobs(self._storage) if declared.concerns(job.id, job.spec.source)]
+        jobs = [
+            replace(job, spec=await self._urls.readable(job.spec))
+            async for job in stored_jobs(self._storage)
+            if declared.concerns(job.id, job.spec.source)
+        ]
         # A declared schedule that cannot be read is put again, which repairs it.
         schedules = [
             schedule

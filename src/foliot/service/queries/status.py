@@ -14,6 +14,8 @@ from foliot.ports.clock import Clock
 from foliot.ports.pages import HealthDetails, HealthLimits
 from foliot.ports.storage import Storage
 from foliot.service.queries.clock_notices import ClockNotice, clock_notices, is_set_back
+from foliot.service.queries.delivery_notices import DeliveriesFailed as DeliveriesFailed
+from foliot.service.queries.delivery_notices import delivery_notices
 from foliot.service.queries.documents import moment
 from foliot.service.queries.notice import BaseNotice
 from foliot.service.queries.notice import State as State
@@ -102,6 +104,7 @@ Notice = (
     | JobsStopped
     | JobsFailing
     | DiskLow
+    | DeliveriesFailed
     | ClockNotice
 )
 
@@ -154,12 +157,14 @@ class StatusPage(msgspec.Struct, frozen=True, kw_only=True):
 class StatusQuery:
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._queries = storage.queries
+        self._deliveries = storage.deliveries
         self._clock = clock
 
     async def page(self) -> StatusPage:
         now = self._clock.now()
         found = await self._queries.health(health_limits(now))
         notices = [*notices_of(found), *await self._clock_notices(found, now)]
+        notices += [notice async for notice in delivery_notices(self._deliveries, now)]
         notices.sort(key=lambda notice: SEVEREST_FIRST.index(notice.state))
         return StatusPage(
             at=to_datetime(now),

@@ -19,7 +19,7 @@ from tests.cases import for_each
 
 LARGE = (
     *("runs", "schedules", "ticks", "revisions", "attempts", "outputs", "dedupe", "events"),
-    *("workflows", "executions", "steps", "endings", "decisions"),
+    *("workflows", "executions", "steps", "endings", "decisions", "deliveries"),
 )
 BY_ALL_OF_A_PROJECT = "(project=?)"
 ALL_THAT_ARE_ACTIVE = " INDEX executions_active"

@@ -343,6 +343,7 @@ def _remove(tx: Transaction, removable: _Removable, retention: Retention, now: I
     events = 0
     if retention.events_age is not None:
         events = tx.run(SQL["prune_events"], (now - retention.events_age, limit))
+        tx.run(SQL["prune_deliveries"], (now - retention.events_age, limit))
     dedupe = tx.run(SQL["prune_keys"], (now, limit))
     runs, forgotten = _remove_runs(tx, removable.runs)
     ticks = _remove_ticks(tx, removable.ledgers.ticked, limit)

@@ -1,7 +1,7 @@
 """The page of `foliot status`: what is up, and what needs a person."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,19 @@ _STATES: Final[Mapping[State, str]] = {
     State.WELL: "all is well",
     State.ATTENTION: "needs attention",
     State.DOWN: "down",
+}
+
+
+class _Words(NamedTuple):
+    text: str
+    hint: str
+
+
+_DOWN: Final[Mapping[type[object], _Words]] = {
+    answer.NoScheduler: _Words("no scheduler is alive: schedules do not fire", "Start one with: foliot serve"),
+    answer.NoWorker: _Words(
+        "no worker is alive: nothing is executed", "Start one with: foliot serve, or foliot worker"
+    ),
 }
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 _STEP: Final = 1_024
@@ -66,10 +79,8 @@ def notice_text(notice: answer.Notice) -> str:
     match notice:
         case answer.StorageUnreachable():
             return notice.message
-        case answer.NoScheduler():
-            return "no scheduler is alive: schedules do not fire"
-        case answer.NoWorker():
-            return "no worker is alive: nothing is executed"
+        case answer.NoScheduler() | answer.NoWorker():
+            return _DOWN[type(notice)].text
         case answer.QueuesUnserved():
             return f"no worker serves {_quoted(notice.queues)}, and runs wait there"
         case answer.SchedulesLate():
@@ -81,6 +92,9 @@ def notice_text(notice: answer.Notice) -> str:
             return f"{counted(notice.count, 'job')} failing: {_named(notice.jobs, notice.count)}"
         case answer.DiskLow():
             return f"only {size_text(notice.free)} are free on the disk of the database"
+        case answer.DeliveriesFailed():
+            what = f"{counted(notice.count, 'notification')} to {', '.join(notice.targets)} could not be delivered"
+            return f"{what}: {notice.answer}" if notice.answer else what
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
             return clock_text(notice)
 
@@ -90,10 +104,8 @@ def notice_hint(notice: answer.Notice) -> str:
     match notice:
         case answer.StorageUnreachable():
             return notice.hint
-        case answer.NoScheduler():
-            return "Start one with: foliot serve"
-        case answer.NoWorker():
-            return "Start one with: foliot serve, or foliot worker"
+        case answer.NoScheduler() | answer.NoWorker():
+            return _DOWN[type(notice)].hint
         case answer.QueuesUnserved(queues=queues):
             return _unserved_hint(queues[0])
         case answer.SchedulesLate(schedules=schedules):
@@ -104,6 +116,8 @@ def notice_hint(notice: answer.Notice) -> str:
             return f"See: foliot explain {jobs[0] if jobs else 'JOB'}@last. After a fix: foliot retry, or foliot mark"
         case answer.DiskLow():
             return "Free some space, or keep less: see [retention] in the configuration"
+        case answer.DeliveriesFailed(jobs=jobs):
+            return f"Repair the target, and try it: foliot alert test{f' --job {jobs[0]}' if jobs else ''}"
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
             return clock_hint(notice)
 

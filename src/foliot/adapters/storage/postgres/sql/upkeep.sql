@@ -233,6 +233,10 @@ DELETE FROM foliot.events WHERE seq = ANY (ARRAY(
     SELECT oldest.seq FROM (SELECT seq, at FROM foliot.events ORDER BY seq LIMIT $2) AS oldest WHERE oldest.at < $1))
 RETURNING 1;
 
+-- name: prune_deliveries
+DELETE FROM foliot.deliveries WHERE id = ANY (ARRAY(
+    SELECT id FROM foliot.deliveries WHERE finished_at IS NOT NULL AND finished_at < $1 ORDER BY finished_at LIMIT $2));
+
 -- name: prune_keys
 DELETE FROM foliot.dedupe WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM foliot.dedupe WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))

@@ -187,6 +187,11 @@ DELETE FROM events WHERE seq IN (
     SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?2) WHERE at < ?1
 ) AND seq < (SELECT max(seq) FROM events)
 
+-- name: prune_deliveries
+DELETE FROM deliveries WHERE rowid IN (
+    SELECT rowid FROM deliveries WHERE finished_at IS NOT NULL AND finished_at < ?1 ORDER BY finished_at LIMIT ?2
+)
+
 -- name: prune_keys
 DELETE FROM dedupe WHERE (project, job_id, key) IN (
     SELECT project, job_id, key FROM dedupe WHERE expires_at <= ? ORDER BY expires_at LIMIT ?

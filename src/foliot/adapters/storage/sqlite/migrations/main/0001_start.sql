@@ -322,6 +322,29 @@ CREATE TABLE dsns (
     updated_at INTEGER NOT NULL
 ) WITHOUT ROWID, STRICT;
 
+-- Messages to send, each to one target: see `ports/deliveries.py`. owner: the job whose option names the target. A taken
+-- delivery is pending, and due again when its attempt should long be over.
+CREATE TABLE deliveries (
+    id TEXT PRIMARY KEY NOT NULL,
+    target TEXT NOT NULL,
+    owner TEXT,
+    run_id TEXT,
+    receiver TEXT NOT NULL,
+    document TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'failed', 'dropped')),
+    attempts INTEGER NOT NULL CHECK (attempts >= 0),
+    due_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    finished_at INTEGER,
+    answer TEXT,
+    CHECK ((finished_at IS NULL) = (state = 'pending'))
+) STRICT;
+
+CREATE INDEX deliveries_due ON deliveries (due_at) WHERE state = 'pending';
+CREATE INDEX deliveries_failed ON deliveries (finished_at) WHERE state = 'failed';
+CREATE INDEX deliveries_accepted ON deliveries (receiver, finished_at) WHERE state = 'delivered';
+CREATE INDEX deliveries_over ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
+
 CREATE TABLE leader (
     name TEXT PRIMARY KEY NOT NULL,
     holder TEXT,
