@@ -49,7 +49,7 @@ A message is a short fact in lower case; the hint says in sentences what to do. 
 programs compare them.
 """
 
-from foliot.errors.base import FoliotError, closest, shortened, shown, suggest
+from foliot.errors.base import FoliotError, shortened, shown, suggest
 from foliot.errors.input import (
     CycleDetected,
     InvalidCron,
@@ -149,7 +149,6 @@ __all__ = [
     "Unstorable",
     "WaitTimeout",
     "WrongLoop",
-    "closest",
     "shortened",
     "shown",
     "suggest",

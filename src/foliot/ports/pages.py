@@ -122,7 +122,7 @@ class ScheduleLedger(NamedTuple):
 class DoubtfulRuns(NamedTuple):
     run_ids: Sequence[RunId]
     before: RunId | None
-    """Where the next page begins. None: there is no other."""
+    """The next call continues before this run. None: there is no other run."""
 
 
 class LogSummary(NamedTuple):

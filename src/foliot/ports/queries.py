@@ -157,8 +157,8 @@ class Queries(Protocol):
 
     async def page_runs(self, only: RunFilter) -> list[Run]: ...
 
-    async def doubtful_runs(self, oldest: RunId, *, before: RunId | None = None, limit: int = 1_000) -> DoubtfulRuns:
-        """Return the runs from `oldest` on that may be unreadable, newest first. At most `limit` are read at once."""
+    async def doubtful_runs(self, oldest: RunId, *, before: RunId | None = None, limit: int = 100_000) -> DoubtfulRuns:
+        """Return the runs that may be unreadable, newest first, of the newest `limit` runs from `oldest` on."""
         ...
 
     async def overrides(self, run_id: RunId) -> bytes | None:

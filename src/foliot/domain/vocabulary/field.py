@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Self
 
 from foliot.domain.vocabulary.readers import Reader
-from foliot.errors import closest
+from foliot.errors.base import closest
 
 _ALMOST_EQUAL = 0.85
 

@@ -64,15 +64,16 @@ async def _errors_of(storage: Storage, execution: Execution) -> Sequence[RowUnre
 
 async def _runs(storage: Storage, since: Instant) -> AsyncIterator[RowUnreadable]:
     oldest = RunId(first_id_at(since))
-    page = await storage.queries.doubtful_runs(oldest, limit=PAGE)
-    while page.run_ids or page.before is not None:
-        found = await storage.queries.get_runs(page.run_ids)
-        for run_id in page.run_ids:
-            if run_id in found and (error := found[run_id].unreadable) is not None:
-                yield error
+    page = await storage.queries.doubtful_runs(oldest)
+    while True:
+        for start in range(0, len(page.run_ids), PAGE):
+            found = await storage.queries.get_runs(page.run_ids[start : start + PAGE])
+            for run_id in sorted(found, reverse=True):
+                if (error := found[run_id].unreadable) is not None:
+                    yield error
         if page.before is None:
             break
-        page = await storage.queries.doubtful_runs(oldest, before=page.before, limit=PAGE)
+        page = await storage.queries.doubtful_runs(oldest, before=page.before)
     for status in _OPEN:
         async for run in _newest_first(storage, RunFilter(status=status, before=oldest, limit=PAGE)):
             if run.unreadable is not None:

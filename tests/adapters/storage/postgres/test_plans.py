@@ -150,6 +150,7 @@ HOT: dict[str, Any] = {
     "recent_ticks": lambda n: (ids(n), "1000", "100"),
     "recent_runs": lambda n: ("'default'", ids(n), ids(n), "'1'", "100"),
     "launched_runs": lambda n: (ids(n),),
+    "nth_run_before": lambda n: ("'0000000001'", "'0000000002'", str(n)),
     "doubtful_runs": lambda n: ("'0000000001'", "'0000000002'", str(n), "0", "1000", "1000"),
     "page_parts": lambda n: ("'default'", "NULL", str(n), "NULL", "NULL", "'running'", "'1'"),
     "page_children": lambda n: ("'default'", "NULL", str(n), "NULL", "NULL", "'running'", "'1'"),

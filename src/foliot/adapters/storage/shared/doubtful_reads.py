@@ -11,14 +11,20 @@ from foliot.domain.run.payload import UNREADABLE
 from foliot.ports.pages import DoubtfulRuns
 
 _AFTER_ALL: Final = "~"
+_AT_ONCE: Final = 1_000
+"""How many runs with documents are in memory."""
 
 
 def doubtful_runs(oldest: RunId, before: RunId | None, limit: int) -> Read[DoubtfulRuns]:
     """The database checks the columns, and returns the runs that have documents. These are checked here."""
-    values = (oldest, before or _AFTER_ALL, limit, EARLIEST, LATEST, MOST_TRIES)
-    rows = yield Query("doubtful_runs", values)
-    doubtful = [RunId(row[0]) for row in rows if row[1] or not _are_readable(*row[2:])]
-    return DoubtfulRuns(doubtful, RunId(rows[-1][0]) if len(rows) == limit else None)
+    place: str = before or _AFTER_ALL
+    last = yield Query("nth_run_before", (oldest, place, limit - 1))
+    first: str = last[0][0] if last else oldest
+    doubtful: list[RunId] = []
+    while rows := (yield Query("doubtful_runs", (first, place, _AT_ONCE, EARLIEST, LATEST, MOST_TRIES))):
+        doubtful += [RunId(row[0]) for row in rows if row[1] or not _are_readable(*row[2:])]
+        place = rows[-1][0]
+    return DoubtfulRuns(doubtful, RunId(first) if last else None)
 
 
 def _are_readable(payload: Any, overrides: Any, limits: Any, output: Any) -> bool:

@@ -161,7 +161,7 @@ class StoredQueries(ABC):
     async def page_runs(self, only: RunFilter) -> list[Run]:
         return await self._read_without_snapshot(self._runs.page, only)
 
-    async def doubtful_runs(self, oldest: RunId, *, before: RunId | None = None, limit: int = 1_000) -> DoubtfulRuns:
+    async def doubtful_runs(self, oldest: RunId, *, before: RunId | None = None, limit: int = 100_000) -> DoubtfulRuns:
         return await self._read_without_snapshot(doubtful_runs, oldest, before, limit)
 
     async def overrides(self, run_id: RunId) -> bytes | None:

@@ -71,20 +71,22 @@ class UnreadableRunContract(Contract):
         assert await scene.storage.queries.doubtful_runs(first) == DoubtfulRuns([bad], None)
         assert await scene.storage.queries.doubtful_runs(last) == DoubtfulRuns([], None)
 
-    async def test_doubtful_runs_are_read_page_by_page(self, scene: Scene, spoil: Spoil) -> None:
+    @pytest.mark.parametrize("limit", [1, 2, 3, 4])
+    async def test_doubtful_runs_are_read_page_by_page(self, scene: Scene, spoil: Spoil, limit: int) -> None:
         first, second, third = await scene.create(*(a_run(payload=b"[]") for _ in range(3)))
         spoil("runs", f"id <> '{second}'", payload="{oops")
 
-        pages = [await scene.storage.queries.doubtful_runs(first, limit=1)]
+        pages = [await scene.storage.queries.doubtful_runs(first, limit=limit)]
         while pages[-1].before is not None:
-            pages.append(await scene.storage.queries.doubtful_runs(first, before=pages[-1].before, limit=1))
+            pages.append(await scene.storage.queries.doubtful_runs(first, before=pages[-1].before, limit=limit))
 
-        assert pages == [
-            DoubtfulRuns([third], third),
-            DoubtfulRuns([], second),
-            DoubtfulRuns([first], first),
-            DoubtfulRuns([], None),
-        ]
+        assert [run_id for page in pages for run_id in page.run_ids] == [third, first]
+        assert [page.before for page in pages] == {
+            1: [third, second, first, None],
+            2: [second, None],
+            3: [first, None],
+            4: [None],
+        }[limit]
 
     async def test_a_run_with_unreadable_output_is_listed_as_unreadable(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start()

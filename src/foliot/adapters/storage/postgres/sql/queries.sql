@@ -298,6 +298,9 @@ WHERE root_id = $7 AND project = $1 AND ($2::text IS NULL OR id < $2)
                      FROM foliot.trees WHERE trees.run_id = run.id AND ended_at IS NULL), 'scheduled') END)
 ORDER BY root_id DESC, id DESC LIMIT $3;
 
+-- name: nth_run_before
+SELECT id FROM foliot.runs WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3;
+
 -- name: are_columns_sound
 (r.due_at BETWEEN $4::bigint AND $5::bigint AND r.created_at BETWEEN $4::bigint AND $5::bigint
     AND coalesce(r.started_at, 0) BETWEEN $4::bigint AND $5::bigint AND coalesce(r.finished_at, 0) BETWEEN $4::bigint AND $5::bigint

@@ -205,6 +205,9 @@ id IN (SELECT run_id FROM ready UNION SELECT run_id FROM holds WHERE is_admitted
 -- name: newest_first
 ORDER BY id DESC LIMIT :limit
 
+-- name: nth_run_before
+SELECT id FROM runs WHERE id >= ?1 AND id < ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3
+
 -- name: are_columns_sound
 (r.due_at BETWEEN ?4 AND ?5 AND r.created_at BETWEEN ?4 AND ?5
     AND coalesce(r.started_at, 0) BETWEEN ?4 AND ?5 AND coalesce(r.finished_at, 0) BETWEEN ?4 AND ?5
