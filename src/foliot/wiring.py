@@ -21,7 +21,7 @@ from foliot.adapters.queue.storage import StorageQueue
 from foliot.adapters.resolvers.file import FileResolver
 from foliot.adapters.resolvers.http import HttpResolver
 from foliot.adapters.resolvers.job import JobResolver
-from foliot.adapters.resolvers.plugins import find_plugins
+from foliot.adapters.resolvers.plugins import WithPlugins
 from foliot.adapters.resolvers.sql.resolver import SqlResolver
 from foliot.adapters.resolvers.time_limit import SECONDS
 from foliot.adapters.runners.agent import AgentRunner
@@ -322,7 +322,7 @@ def build_runners(
     }
 
 
-def build_resolvers(services: Services, policy: RunnerPolicy = UNRESTRICTED) -> dict[str, Resolver]:
+def build_resolvers(services: Services, policy: RunnerPolicy = UNRESTRICTED) -> Mapping[str, Resolver]:
     """Build a resolver for each scheme of `inputs_from`, those of installed plug-ins included."""
     seconds = policy.inputs_seconds
     http = HttpResolver(policy.outbound, seconds=seconds)
@@ -334,7 +334,7 @@ def build_resolvers(services: Services, policy: RunnerPolicy = UNRESTRICTED) -> 
         "sql": SqlResolver(dsns, seconds=seconds),
         "job": JobResolver(services.storage.queries, seconds=seconds),
     }
-    return built_in | find_plugins(built_in, seconds=seconds)
+    return WithPlugins(built_in, seconds=seconds)
 
 
 def build_notifications(

@@ -136,7 +136,7 @@ CALLS: dict[str, tuple[Schema, str]] = {
     "`Workflow.step`": (STEP_CALL, "`app.enqueue`"),
     "`app.map`, `app.start_map`": (MAP_CALL, ""),
     "`app.schedule`": (SCHEDULE_CALL, ""),
-    "`app.schedules.upsert`": (UPSERT_CALL, "`app.schedule`"),
+    "`app.schedules.upsert`, `app.schedules.upsert_many`": (UPSERT_CALL, "`app.schedule`"),
 }
 """Calls -> their options, and the call whose options are among them."""
 

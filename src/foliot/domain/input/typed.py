@@ -173,6 +173,13 @@ class UpsertOptions(_ScheduleOptions, total=False):
     user_id: str | None
 
 
+class UpsertManyOptions(UpsertOptions, total=False):
+    """One of many schedules: `app.schedules.upsert_many`."""
+
+    paused: bool | None
+    enabled: bool | None
+
+
 class StepOptions(_GatedOptions, total=False):
     """The work of a step that is a job of its own: `Workflow.step`."""
 

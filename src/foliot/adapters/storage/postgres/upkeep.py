@@ -217,12 +217,13 @@ async def _prune_ledgers(
     if age is None or cursor is None:
         return 0, 0
     size = min(limit, _SCHEDULES_PER_PIECE)
-    rows = await transaction.rows("next_ledgers", cursor, size, now - age)
+    cut = Instant(now - age)
+    rows = await transaction.rows("next_ledgers", cursor, size, cut, first_id_at(cut))
     uids = [row["uid"] for row in rows]
     removed = await _prune_ticks(transaction, rows, age, now, limit)
     if removed < limit:
         progress.move(Scan.LEDGERS, uids[-1] if len(uids) == size else None)
-    return removed, await _forget_schedules(transaction, uids, now - age, limit)
+    return removed, await _forget_schedules(transaction, uids, cut, limit)
 
 
 async def _prune_ticks(transaction: Transaction, rows: Sequence[Any], age: Millis, now: Instant, limit: int) -> int:

@@ -311,7 +311,8 @@ def _find_ledgers(session: Session, progress: Round, age: Millis | None, now: In
     if age is None or cursor is None:
         return ledgers
     cut, room = Instant(now - age), limit
-    rows = session.rows(SQL["next_ledgers"], {"cursor": cursor, "limit": limit, "cut": cut})
+    values = {"cursor": cursor, "young": first_id_at(cut), "limit": limit, "cut": cut}
+    rows = session.rows(SQL["next_ledgers"], values)
     for uid, spec, settled_until, is_over, has_old_ticks in rows:
         if is_over:
             ledgers.expired.append((uid, cut))

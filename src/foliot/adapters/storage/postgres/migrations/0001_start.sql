@@ -69,6 +69,10 @@ CREATE INDEX schedules_job ON foliot.schedules (project, job_id);
 CREATE INDEX schedules_after_boot ON foliot.schedules (created_at)
     WHERE left(spec, 16) = '{"type":"reboot"' AND deleted_at IS NULL;
 
+-- A specification that was not made by a call of the API names its source. Payloads may contain the text too.
+CREATE INDEX schedules_declared ON foliot.schedules (project, id)
+    WHERE strpos(spec, '"source":') > 0 AND deleted_at IS NULL;
+
 CREATE TABLE foliot.revisions (
     uid       text COLLATE "C" NOT NULL,
     number    integer NOT NULL,

@@ -69,6 +69,9 @@ CREATE INDEX schedules_deleted ON schedules (deleted_at) WHERE deleted_at IS NOT
 CREATE INDEX schedules_after_boot ON schedules (created_at)
     WHERE substr(spec, 1, 16) = '{"type":"reboot"' AND deleted_at IS NULL;
 
+-- A specification that was not made by a call of the API names its source. Payloads may contain the text too.
+CREATE INDEX schedules_declared ON schedules (project, id) WHERE instr(spec, '"source":') > 0 AND deleted_at IS NULL;
+
 CREATE TABLE revisions (
     uid TEXT NOT NULL,
     number INTEGER NOT NULL,
