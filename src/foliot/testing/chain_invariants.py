@@ -127,7 +127,7 @@ def check_moves(name: str, chain: Chain) -> Iterator[str]:
         yield f"C4 chain {name}: {states}, and it is {chain.state}"
     times = [move.at for move in chain.moves]
     if times != sorted(times):
-        yield f"C4 chain {name}: its states changed at {times}"
+        yield f"S2 chain {name}: its states changed at {times}"
 
 
 def check_steps(name: str, details: ChainDetails, noted: Collection[RunId]) -> Iterator[str]:
@@ -146,7 +146,7 @@ def check_steps(name: str, details: ChainDetails, noted: Collection[RunId]) -> I
         elif step.status is not None and run.status is not step.status:
             yield f"C4 chain {name}: {step.key} is {run.status}, and the chain says {step.status}"
         if run is not None and step.depth > 0 and _began_late(run, chain):
-            yield f"C1 chain {name}: {step.key} started after the expiry"
+            yield f"S2 chain {name}: {step.key} started after the expiry"
 
 
 def _began_late(run: Run, chain: Chain) -> bool:
