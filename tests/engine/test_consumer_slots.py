@@ -82,6 +82,28 @@ async def test_no_more_is_claimed_than_there_are_free_slots(storage: Storage, cl
     assert rig.stage.under_way == runs[1:]
 
 
+async def test_the_slot_of_an_ended_attempt_is_free_while_its_log_is_saved(
+    storage: Storage, clock: VirtualClock
+) -> None:
+    rig = Rig(storage, clock, slots=1)
+    rig.stage.answer = None
+    first, second, third = [await rig.enqueue() for _ in range(3)]
+
+    for run_id in (first, second):
+        await rig.claim()
+        rig.stage.attempts[-1].log.write("stdout", b"hello")  # saved by a round of the logbook
+        rig.stage.end(run_id)
+        await ease()
+    await rig.claim()
+
+    assert len(rig.consumer.held) == 2, "no more unsaved logs than slots, beside the one that occupies the slot"
+    assert rig.stage.under_way == []
+    await rig.logbook.round()
+    await rig.save()
+    await rig.claim()
+    assert rig.stage.under_way == [third]
+
+
 async def test_an_abandoned_attempt_still_occupies_its_slot(storage: Storage, clock: VirtualClock) -> None:
     rig = Rig(storage, clock, slots=2)
     rig.stage.abandoned = 2

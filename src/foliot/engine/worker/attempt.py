@@ -7,7 +7,7 @@ A runner whose task is cancelled ends what it started. `RunningAttempt` keeps th
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from enum import Enum, auto
 from functools import partial
@@ -56,12 +56,16 @@ class RunningAttempt(Struct, eq=False):
     _progress: AttemptProgress
     _clock: Clock
     _work: Work
-    _channel: RunChannel | None = None
+    _channel: RunChannel | None
+    _free_slot: Callable[[], None]
+    """Called if the attempt has ended, but its log is not saved yet."""
     task: asyncio.Task[None] | None = None
     """The task that executes the attempt; set by the consumer."""
     ending: Ending | None = None
     logged_at: Millis | None = None
     """When its start was logged. None: it was only counted."""
+    is_saving_log: bool = False
+    """Whether it has ended, and waits until its log is saved. It no longer occupies a slot."""
     _has_channel: bool = False
     """Whether access to the channel was granted."""
     _is_interruptible: bool = False
@@ -110,6 +114,8 @@ class RunningAttempt(Struct, eq=False):
             outcome = await self._run(runner)
             self._end_progress(outcome)
         if self.log.seal(is_lost=self.ending is Ending.LEASE_LOST):
+            self.is_saving_log = True
+            self._free_slot()
             await self.log.wait_saved()
         return outcome
 

@@ -78,6 +78,8 @@ class Consumer:
         self._second_loop = _SecondClaimLoop(self)
         self._slots_claiming = 0
         """The slots for which a claim is in flight."""
+        self._saving_logs = 0
+        """The attempts that have ended and wait until their logs are saved."""
         self._more_may_be_ready = False
         """Whether more runs may be ready than the last claim requested."""
         self._is_notified = False
@@ -163,10 +165,16 @@ class Consumer:
 
     def _free_slots(self) -> int:
         # Each unsaved outcome still holds a lease: claim nothing while outcomes are saved too slowly.
-        if self._is_draining or self._finisher.backlog > self._heartbeat.slots:
+        if self._is_draining or self._finisher.backlog + self._saving_logs > self._heartbeat.slots:
             return 0
         stuck = sum(runner.abandoned for runner in self._runners)
-        return self._heartbeat.slots - len(self._running) - self._slots_claiming - stuck
+        occupied = len(self._running) - self._saving_logs
+        return self._heartbeat.slots - occupied - self._slots_claiming - stuck
+
+    def _free_slot(self) -> None:
+        """Free the slot of an attempt that has ended: the next run is claimed while its log is saved."""
+        self._saving_logs += 1
+        self.notify_free_slot()
 
     async def _claim(self, worker: Worker, limit: int, hints: Sequence[RunId] | None) -> Claimed:
         """Claim the next runs, or only those in `hints` if given, and save waiting outcomes in the same call, up to the
@@ -213,7 +221,9 @@ class Consumer:
         if claim.overrides is not None:
             definition = definition.with_overrides(claim.run_id, claim.overrides)
         log, progress = self._logbook.open(claim), self._progress.open(claim)
-        running = RunningAttempt(claim, definition, log, progress, self._clock, self._work, self._channel)
+        running = RunningAttempt(
+            claim, definition, log, progress, self._clock, self._work, self._channel, self._free_slot
+        )
         self._running[claim.token] = running
         running.task = loop.create_task(self._process(running), name=claim.run_id)
         return running
@@ -232,6 +242,7 @@ class Consumer:
         finally:
             # After an error the slot is free as well; the next renewal gives back the lease without an outcome.
             del self._running[claim.token]
+            self._saving_logs -= running.is_saving_log
             # Wakes the claim loops before the finisher, so that a claim saves the outcome in the same transaction.
             self.notify_free_slot()
         if outcome is not None and running.ending is not Ending.LEASE_LOST:
