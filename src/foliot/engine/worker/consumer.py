@@ -242,7 +242,8 @@ class Consumer:
         finally:
             # After an error the slot is free as well; the next renewal gives back the lease without an outcome.
             del self._running[claim.token]
-            self._saving_logs -= running.is_saving_log
+            if running.is_saving_log:
+                self._saving_logs -= 1
             # Wakes the claim loops before the finisher, so that a claim saves the outcome in the same transaction.
             self.notify_free_slot()
         if outcome is not None and running.ending is not Ending.LEASE_LOST:
