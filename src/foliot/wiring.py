@@ -40,6 +40,7 @@ from foliot.adapters.runners.process.limits.descriptors import (
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.adapters.secrets import KeyStore
+from foliot.domain.chain.kind import ChainKind
 from foliot.domain.fanout.kind import FanoutKind
 from foliot.domain.file_url import parse_file_url
 from foliot.domain.ids import IdSource, JobId, ScheduleId
@@ -72,6 +73,7 @@ from foliot.ports.runner import Runner
 from foliot.ports.secrets import Secrets
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
+from foliot.service.commands.chains import ChainService
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.documents import Document
@@ -107,7 +109,7 @@ STORAGES: Final[Mapping[str, Adapter]] = {
 BACKUPS: Final[Mapping[str, Adapter]] = {"sqlite": Adapter("foliot.adapters.storage.sqlite.backup:back_up")}
 """Databases that `foliot backup` can copy; a database server has its own tools."""
 
-_KINDS: Final[tuple[TreeKind, ...]] = (WorkflowKind(), FanoutKind())
+_KINDS: Final[tuple[TreeKind, ...]] = (WorkflowKind(), FanoutKind(), ChainKind())
 TREES: Final[Mapping[str, TreeKind]] = {kind.name: kind for kind in _KINDS}
 """The kinds of jobs whose runs are opened as trees."""
 
@@ -184,6 +186,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource, keys: Secrets 
         workflows=workflows,
         maps=MapService(storage, clock, ids, jobs),
         dependencies=dependencies,
+        chains=ChainService(storage, clock),
         dsns=DsnService(storage, secret_store),
         urls=urls,
         deployer=Deployer(storage, jobs, schedules, workflows, urls),

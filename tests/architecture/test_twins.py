@@ -54,7 +54,7 @@ QUERIES: Final = (
         postgres="lock_jobs workflows_that_name lock_jobs_that_name lock_schedules_of_job lock_watched "
         "lock_dependencies lock_schedules_by_id lock_schedules lock_project_pauses "
         "lock_jobs_of_gated known_limits lock_limits lock_trees "
-        "lock_jobs_of_trees idle_limits lock_lease",
+        "lock_jobs_of_trees idle_limits lock_lease add_classes lock_classes",
     ),
     alone(
         "After a commit with a lost reply, PostgreSQL reads whether it was carried out.",

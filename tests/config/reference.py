@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from foliot.config.environment import SHORT
-from foliot.domain.vocabulary import kind, notification, server, workflow
+from foliot.domain.vocabulary import chain, kind, notification, server, workflow
 from foliot.domain.vocabulary.field import Field, Schema, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.places import (
@@ -56,6 +56,7 @@ TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
     "`[retention]`": server.RETENTION.fields,
     "`[outbound]`": server.OUTBOUND.fields,
     "`[fanout]`": server.FANOUT.fields,
+    "`[chain_ceilings]`": chain.CEILINGS.fields,
     "`[notifications]`": notification.NOTIFICATIONS.fields,
     "`[[jobs]]`": (*IDENTITY, *DESCRIPTION),
     "When it runs": (*RULE, *POLICY),
@@ -74,6 +75,10 @@ TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
     "`[[jobs.schedules]]`": (NAME, ENABLED, PAYLOAD),
     "`[[workflows]]`": workflow.WORKFLOW_ONLY,
     "`[[workflows.steps]]`": workflow.STEP_ONLY,
+    "`[[chains]]`": (*chain.IDENTITY_OF_CLASS, *chain.LIMITS, *chain.CHAIN_ONLY),
+    "A stage": chain.STAGE_ONLY,
+    "`breaker`": chain.BREAKER.fields,
+    "`[[chains.intervals]]`": chain.INTERVAL.fields,
     "`after`": workflow.EDGE.fields,
     "`approve`": workflow.APPROVAL.fields,
 }

@@ -210,7 +210,7 @@ def test_problems_of_gates_and_fanouts_are_reported_with_their_lines(loaded: Loa
     assert [error.line for error in loaded(text).errors] == [5, 10, 11, 31]
 
 
-@pytest.mark.parametrize("text", ["[[chains]]", "[github]\nrepo = 'x'", "[grimoire]"])
+@pytest.mark.parametrize("text", ["[github]\nrepo = 'x'", "[grimoire]"])
 def test_sections_of_a_later_version_are_a_warning(loaded: Loader, text: str) -> None:
     result = loaded(text)
 

@@ -62,7 +62,8 @@ def test_an_option_is_read_the_same_way_wherever_it_stands() -> None:
             read.setdefault(field.name, set()).add((field.read, field.aliases, field.attribute))
 
     # A payload fills another attribute of a job; the others are different things with the same name.
-    assert {name for name, ways in read.items() if len(ways) > 1} == {"payload", "overlap", "concurrency", "name"}
+    shared_names = {"payload", "overlap", "concurrency", "name", "max_concurrent", "window", "verify", "retry_delays"}
+    assert {name for name, ways in read.items() if len(ways) > 1} == shared_names
 
 
 # -- aliases

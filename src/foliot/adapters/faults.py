@@ -48,6 +48,7 @@ VERBS: Final = (
     *("expire_workers", "hold_listener", "advance_listener", "release_listener", "progress", "append_items"),
     *("probe", "save_clock_fault"),
     *("put_dsn", "remove_dsn"),
+    *("ask_chain", "change_class"),
     *("add_deliveries", "take_deliveries", "settle_deliveries"),
 )
 POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))

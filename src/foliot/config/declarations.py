@@ -5,19 +5,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
+from foliot.config.chains import ChainReader
 from foliot.config.document import Node
 from foliot.config.jobs import FileJob, JobReader, dependency_nodes, gate_cycles
 from foliot.config.reading import Fields, Found, Reading
 from foliot.config.schedules import NamedSchedule
 from foliot.config.steps import UNREADABLE
 from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problems
+from foliot.domain.chain.spec import CHAIN, Ceilings
 from foliot.domain.deploy.deployment import FILE, Declared
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.graph import MOST_CYCLES, find_cycles
 from foliot.domain.workflow.jobs import GRAPH, step_job_id
-from foliot.domain.workflow.recursion import job_started_by, jobs_started_by, recursion_in
+from foliot.domain.workflow.recursion import jobs_of_stages, jobs_started_by, jobs_started_by_job, recursion_in
 from foliot.errors import Place, suggest
 
 
@@ -26,6 +28,8 @@ class Sources(NamedTuple):
 
     jobs: Iterable[Node]
     workflows: Iterable[Node]
+    chains: Iterable[Node]
+    ceilings: Ceilings
     defaults: Fields
     queues: tuple[str, ...] | None
     """Those that this server works on; None if it has no worker."""
@@ -59,6 +63,7 @@ def read_declared(sources: Sources, reading: Reading) -> Declared:
     _refuse_duplicate_names(found, reading)
     _check_gates(found, reading)
     _check_steps(found, reading)
+    _check_stages(found, reading)
     _check_recursion(found, reading)
     schedules = found.schedules
     return Declared(
@@ -75,6 +80,8 @@ def _read(sources: Sources, reading: Reading) -> _Found:
     reader = JobReader(sources.defaults, sources.queues, reading)
     reader.check_defaults()
     jobs = [job for job in map(reader.read, sources.jobs) if job is not None]
+    chains = ChainReader(sources.ceilings, reading)
+    jobs += [chain for chain in map(chains.read, sources.chains) if chain is not None]
     known = _Found(jobs, []).specs
     workflows = WorkflowReader(sources.defaults, sources.queues, known, reading)
     return _Found(jobs, [workflow for workflow in map(workflows.read, sources.workflows) if workflow is not None])
@@ -157,6 +164,17 @@ def _check_steps(found: _Found, reading: Reading) -> None:
         )
 
 
+def _check_stages(found: _Found, reading: Reading) -> None:
+    """Report jobs that the stages of chains name and that do not exist."""
+    needs = [
+        (job.id, name, job.fields["id"].node)
+        for job in found.jobs
+        if job.spec is not None and job.spec.kind == CHAIN and "id" in job.fields
+        for name in sorted(jobs_of_stages(job.spec))
+    ]
+    _check_needs(needs, found, reading)
+
+
 def _as_job(workflow: FileWorkflow) -> JobSpec:
     """Return a workflow as a step sees it: its kind and its parameters."""
     return JobSpec(kind=GRAPH, payload_template=None if workflow.spec is None else workflow.spec.params)
@@ -165,7 +183,7 @@ def _as_job(workflow: FileWorkflow) -> JobSpec:
 def _check_recursion(found: _Found, reading: Reading) -> None:
     """Report workflows that would start themselves, through steps and fanouts of these files."""
     started = {workflow.id: jobs_started_by(workflow.spec) for workflow in found.workflows if workflow.spec is not None}
-    started |= {job_id: job_started_by(spec) for job_id, spec in found.specs.items() if job_id not in started}
+    started |= {job_id: jobs_started_by_job(spec) for job_id, spec in found.specs.items() if job_id not in started}
     problems = recursion_in(started)
     for workflow in found.workflows:
         if workflow.id in problems:

@@ -29,7 +29,7 @@ _IN_LINE: Final = re.compile(r" \(at line (?P<line>\d+), column \d+\)$")
 _LONG_NUMBER: Final = re.compile(r"(?<=[=\[,\s+-])[0-9][0-9_]{500,}")
 _HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w"'-]+(\s*\.\s*[\w"'-]+)*\s*\]\]?\s*(#.*)?$""")
 """A header of a table. A line of a shell script such as `[ -f x ]` is none."""
-_DECLARATION: Final = re.compile(r"""\s*\[\[?\s*["']?(jobs|workflows)\b""")
+_DECLARATION: Final = re.compile(r"""\s*\[\[?\s*["']?(jobs|workflows|chains)\b""")
 """The header of a job or workflow, also one that is not closed."""
 _AT_END: Final = " (at end of document)"
 _TRANSIENT: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})

@@ -22,9 +22,11 @@ from foliot.config.sections import (
     storage_url,
 )
 from foliot.config.settings import Configuration, Loaded
+from foliot.domain.chain.spec import Ceilings
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.instant import Instant
 from foliot.domain.schedule.defaults import BUILT_IN, ScheduleDefaults
+from foliot.domain.vocabulary.chain import CEILINGS
 from foliot.domain.vocabulary.places import DSN_SECTION, LATER_SECTIONS, ROOT, SECTIONS
 from foliot.domain.vocabulary.schedule import CATCHUP, JITTER, OVERLAP
 from foliot.domain.vocabulary.server import SERVER_DEFAULTS
@@ -89,6 +91,8 @@ def _configuration(files: Files, reading: Reading) -> Configuration:
     sources = Sources(
         jobs=_tables(files.documents, "jobs", reading),
         workflows=_tables(files.documents, "workflows", reading),
+        chains=_tables(files.documents, "chains", reading),
+        ceilings=replace(Ceilings(), **fields["chain_ceilings"].fill(CEILINGS)),
         defaults=_defaults(fields),
         queues=server.queues if "worker" in server.roles else None,
     )
@@ -126,7 +130,7 @@ def _check_root(document: Document, reading: Reading, *, is_main: bool) -> None:
             reading.problems.warning(root.child(name).place, message, "Leave it out until then.")
     for name in (*SECTIONS, DSN_SECTION):
         if name in document.tree and not is_main:
-            hint = "An included file has [[jobs]] and [[workflows]] only."
+            hint = "An included file has [[jobs]], [[workflows]] and [[chains]] only."
             reading.problems.error(root.child(name).place, f"[{name}] belongs into the main file", hint)
 
 

@@ -34,6 +34,7 @@
     │   └── SecretUnreadable    encrypted with another key, or changed
     ├── ResultsUnavailable      the run belongs to no fanout, or has ended
     ├── ChannelUnavailable      this process is not part of a job, or cannot reach the worker of its job
+    ├── ChainRefused            a chain refused what a step asked for
     ├── ChannelRefused          the worker of the job refused a request, for example because the run has ended
     └── StorageError            the database
         ├── StorageUnavailable  could not be reached: may work next time
@@ -63,6 +64,7 @@ from foliot.errors.input import (
     Unstorable,
 )
 from foliot.errors.operation import (
+    ChainRefused,
     ChannelRefused,
     ChannelUnavailable,
     InputsError,
@@ -102,6 +104,7 @@ from foliot.errors.storage import (
 )
 
 __all__ = [
+    "ChainRefused",
     "ChannelRefused",
     "ChannelUnavailable",
     "CycleDetected",

@@ -10,6 +10,7 @@ _LIST_HINTS: Final[Mapping[str, str]] = {
     "job": "List them with: foliot jobs",
     "schedule": "List them with: foliot schedules",
     "workflow": "List them with: foliot workflows",
+    "chain": "List them with: foliot chains list",
     "DSN": "List them with: foliot dsn list",
     "execution": "List active executions with: foliot workflows active",
 }
@@ -191,6 +192,19 @@ class ChannelUnavailable(FoliotError):
     """The calling process is not part of a job, or cannot reach the worker of its job."""
 
     code = "channel_unavailable"
+
+
+class ChainRefused(FoliotError):
+    """A chain refused what a step asked for, because of a limit, its breaker, or its end.
+
+    `refusal` is the reason as a word, such as `max_children` or `breaker_open`.
+    """
+
+    code = "chain_refused"
+
+    def __init__(self, message: str, *, hint: str = "", refusal: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.refusal = refusal
 
 
 class ChannelRefused(FoliotError):

@@ -5,12 +5,14 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from foliot.domain.alert import Alert
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import Marked
 from foliot.domain.run.report import Report, Reported
 from foliot.domain.run.run import Ended, NewRun
+from foliot.domain.tree.settlement import SharedChange
 
 
 class Created(Struct, frozen=True, gc=False):
@@ -57,5 +59,15 @@ class Orders(Protocol):
 
         A success or a failure ends the run, with all consequences of an ended attempt. Idempotent: a repeated report,
         and one about a run that has ended, change nothing.
+        """
+        ...
+
+    async def change_class(
+        self, change: SharedChange, cancels: Collection[RunId], alerts: Sequence[Alert], *, at: Instant | None = None
+    ) -> bool:
+        """Change the document of a class of chains, cancel chains of it, and raise alerts, in one transaction.
+
+        Return False, and change nothing, if the document no longer has the version of the change: then a chain may have
+        been armed meanwhile, and the caller reads it again.
         """
         ...

@@ -22,6 +22,7 @@ from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
+from foliot.ports.chains import ChainClass, ChainDetails, ChainFilter, ChainPage
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
 from foliot.ports.pages import (
     EVERY_RUN,
@@ -132,6 +133,18 @@ class Queries(Protocol):
 
     async def fanout_items(self, run_id: RunId, only: ItemFilter) -> ItemsPage | None:
         """Return items of a fanout. None: it does not exist, or was not opened yet."""
+        ...
+
+    async def chain_classes(self) -> list[ChainClass]:
+        """Return all classes of chains by id: jobs of kind `chain`, and classes that have a document."""
+        ...
+
+    async def chains_page(self, only: ChainFilter) -> ChainPage:
+        """Return chains that were armed, newest first."""
+        ...
+
+    async def chain(self, name: str) -> ChainDetails | None:
+        """Return a chain by the id of its run, also if it was not armed, or the newest one with this chain id."""
         ...
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails: ...

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from foliot.domain.chain.message import ChainRequest
 from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
@@ -12,9 +13,10 @@ from foliot.domain.run.logs import Stream
 from foliot.domain.run.outcome import Failure, Launched, Success
 from foliot.domain.run.progress import RunProgress
 from foliot.domain.run.run import Tick
-from foliot.errors import ResultsUnavailable
+from foliot.errors import ChannelUnavailable, ResultsUnavailable
 
 ReadResults = Callable[[ResultQuery], Coroutine[Any, Any, list[ChildResult]]]
+AskChain = Callable[[ChainRequest], Coroutine[Any, Any, Mapping[str, Any]]]
 
 
 class LogSink(Protocol):
@@ -50,6 +52,11 @@ async def no_results(query: ResultQuery) -> list[ChildResult]:
     )
 
 
+async def _no_chain(request: ChainRequest) -> Mapping[str, Any]:
+    """Raise ChannelUnavailable: the default, without a worker."""
+    raise ChannelUnavailable("this run has no worker to ask", hint="A worker asks the chain of the run.")
+
+
 class Attempt(Struct, frozen=True, gc=False):
     """One attempt of a run, with everything that a runner needs to execute it."""
 
@@ -79,6 +86,8 @@ class Attempt(Struct, frozen=True, gc=False):
 
     results: ReadResults = no_results
     """Reads a page of results of the fanout that the run belongs to. Raises ResultsUnavailable if there is none."""
+    ask_chain: AskChain = _no_chain
+    """Asks the chain that the run is a step of, or starts one."""
 
     @property
     def planned(self) -> Instant | None:

@@ -8,8 +8,9 @@ the token of a current lease.
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from foliot.domain.chain.message import ChainRequest
 from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
@@ -132,4 +133,16 @@ class Work(Protocol):
     ) -> list[ChildResult] | None:
         """Return a page of results of the fanout that a leased run is a child of, as `ItemStore.results` does. None:
         its parent is not a fanout, or the lease is not current."""
+        ...
+
+    async def ask_chain(
+        self, run_id: RunId, worker_id: WorkerId, token: Token, request: ChainRequest, *, at: Instant | None = None
+    ) -> Mapping[str, Any] | None:
+        """Answer what a leased run asks of its chain (`domain.chain.request`), and save what follows. None: the lease
+        is not current.
+
+        The rows of the class, of the chain and of the lease are locked, in this order, and the limits are checked
+        under these locks. A run that is no step of a chain starts one with its first follow-up. If the answer is lost,
+        the request may have been saved: a spawn can be repeated with the same key.
+        """
         ...

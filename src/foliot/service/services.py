@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from foliot.domain.ids import IdSource
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
+from foliot.service.commands.chains import ChainService
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.dsns import DsnService
@@ -35,6 +36,7 @@ class Services:
     dependencies: DependencyService
     deployer: Deployer
     dsns: DsnService
+    chains: ChainService
     urls: UrlSecrets
     logs: Logs
     queries: Queries

@@ -20,6 +20,7 @@ from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.ports.pages import RunFilter, ScheduleLedger
 from foliot.ports.storage import Storage
+from foliot.testing.chain_invariants import check_chains
 from foliot.testing.fanout_invariants import check_fanouts
 
 PAGE = 1_000
@@ -71,7 +72,9 @@ async def check_invariants(storage: Storage, *, now: Instant, is_pruned: bool = 
     faults += check_leases(runs.values())
     faults += check_overlap(ledgers, runs.values())
     faults += await check_executions(storage, runs, is_pruned=is_pruned)
-    faults += [] if is_pruned else await check_fanouts(storage, runs)
+    if not is_pruned:
+        faults += await check_fanouts(storage, runs)
+        faults += await check_chains(storage, runs, await read_noted(storage, len(runs)))
     return faults + await check_endings(storage, runs, is_pruned=is_pruned)
 
 
@@ -209,11 +212,16 @@ def check_overlap(ledgers: Sequence[LedgerRows], runs: Iterable[Run]) -> Iterato
             yield f"T10 {book.name}: {under_way[book.ledger.schedule.uid]} runs under way"
 
 
+async def read_noted(storage: Storage, count: int) -> set[RunId]:
+    """Return the runs with notes that are not settled yet."""
+    unsettled = await storage.trees.unsettled(count + 1, notes_per_tree=count + 1, at=LATEST)
+    return {note.run_id for one in unsettled.trees for note in one.notes.items}
+
+
 async def check_executions(storage: Storage, runs: dict[RunId, Run], *, is_pruned: bool) -> list[str]:
     """Check that steps and counters agree, that each end has one event, and that no note is missing."""
     executions = await storage.queries.get_executions(list(runs))
-    unsettled = await storage.trees.unsettled(len(executions) + 1, notes_per_tree=len(runs) + 1, at=LATEST)
-    noted = {note.run_id for one in unsettled.trees for note in one.notes.items}
+    noted = await read_noted(storage, len(runs))
     told = Counter([RunId(item[0]) async for item in read_items(storage, EventKind.EXECUTIONS_ENDED)])
     faults: list[str] = []
     for run_id, execution in executions.items():

@@ -200,6 +200,14 @@ class TestItems(contracts.ItemContract):
     pass
 
 
+class TestChains(contracts.ChainContract):
+    pass
+
+
+class TestChainLimits(contracts.ChainLimitContract):
+    pass
+
+
 class TestFanoutQueries(contracts.FanoutQueryContract):
     pass
 

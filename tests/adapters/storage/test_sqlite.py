@@ -159,6 +159,14 @@ class TestItems(suites.ItemContract):
     pass
 
 
+class TestChains(suites.ChainContract):
+    pass
+
+
+class TestChainLimits(suites.ChainLimitContract):
+    pass
+
+
 class TestFanoutQueries(suites.FanoutQueryContract):
     pass
 

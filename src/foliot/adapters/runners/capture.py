@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from foliot.domain.run.outcome import Failure, Reason, Success
-from foliot.domain.run.output import OutputMode, check_size, read_output
+from foliot.domain.run.output import LONGEST_LINE, OutputMode, check_size, read_output
 from foliot.domain.run.payload import MAX_BYTES
 from foliot.errors import InvalidRun
 
@@ -18,6 +18,11 @@ class Capture:
         self._size = 0
 
     def add(self, data: bytes) -> None:
+        if self._mode == "last_line":
+            self._kept += data
+            if len(self._kept) > 2 * LONGEST_LINE:
+                del self._kept[:-LONGEST_LINE]
+            return
         self._size += len(data)
         if self._size > MAX_BYTES:
             self._kept.clear()

@@ -21,6 +21,7 @@ from threading import get_ident
 from typing import Any
 
 from foliot.adapters.runners.function import Handler, bind, describe
+from foliot.adapters.runners.function_chain import ask_and_wait
 from foliot.adapters.runners.function_output import FunctionOutput, Home
 from foliot.adapters.runners.function_results import FunctionResults
 from foliot.adapters.runners.isolated import IsolatedCalls
@@ -130,6 +131,8 @@ def _context(attempt: Attempt, output: FunctionOutput, home: Home) -> Context:
         attempt.report,
         # Not the attempt: it refers to the task, and this cycle is never collected (gc=False).
         no_results if attempt.execution is None else partial(FunctionResults, attempt.results, home),
+        partial(ask_and_wait, home, attempt.ask_chain),
+        attempt.ask_chain,
     )
 
 

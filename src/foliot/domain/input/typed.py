@@ -100,7 +100,8 @@ class ShellOptions(CallOptions, total=False):
     """A command: `app.shell`."""
 
     stdin: str | None
-    output: Literal["none", "text", "json", "file"] | None
+    output: Literal["none", "text", "json", "file", "last_line"] | None
+    success_codes: int | Sequence[int] | None
 
 
 class AgentOptions(ShellOptions, total=False):
@@ -197,7 +198,7 @@ class StepOptions(_GatedOptions, total=False):
     umask: int | str | None
     kill_after: Span | None
     output_cap: Size | None
-    output: Literal["none", "text", "json", "file"] | None
+    output: Literal["none", "text", "json", "file", "last_line"] | None
 
 
 class MapOptions(TypedDict, total=False):

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import DefinitionId, JobId, RunId
-from foliot.domain.instant import Millis
+from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.job import TREES_QUEUE, ItemVariables, JobSpec, Options, options_in, overlay
 from foliot.domain.job.kinds import TIMEOUTS
 from foliot.domain.run.outcome import Reason
@@ -42,6 +42,8 @@ class Definition(Struct, frozen=True, kw_only=True):
     timeout: Millis | None = None
     variables: Mapping[str, str] = {}
     """Environment variables of one run, in addition to those of the specification."""
+    not_after: Instant | None = None
+    """The moment from which an attempt of one run does not start."""
     item: ItemVariables | None = None
     """How processes get the payload as the item of a fanout."""
     manifest: bool = False
@@ -65,7 +67,14 @@ class Definition(Struct, frozen=True, kw_only=True):
             timeout = overlay(Options(timeout=self.timeout), _known_options(given)).timeout
             fields = given.get("spec") or {}
             variables = msgspec.convert(given.get("variables") or {}, dict[str, str])
-            return replace(self, spec={**self.spec, **fields}, timeout=timeout, variables=variables)
+            not_after = msgspec.convert(given.get("not_after"), int | None)
+            return replace(
+                self,
+                spec={**self.spec, **fields},
+                timeout=timeout,
+                variables=variables,
+                not_after=None if not_after is None else Instant(not_after),
+            )
         except UNREADABLE as cause:
             # The run is not executed without its overrides: they may exist to avoid the job's own settings.
             return replace(self, error=str(RowUnreadable("run", run_id, cause)))

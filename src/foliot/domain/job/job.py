@@ -8,11 +8,10 @@ from typing import Any, Final
 from msgspec import Struct, convert, field
 from msgspec.structs import replace
 
-from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, SECOND, Instant, Millis
-from foliot.domain.job.kinds import check_spec
+from foliot.domain.job.kinds import TREE_CHECKS, check_spec
 from foliot.domain.notification.rule import Notify
 from foliot.domain.run.limits import Limit, job_limit, keyed_limit
 from foliot.domain.run.retry import Retry
@@ -93,9 +92,9 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
             _check_key(self.concurrency_key)
 
 
-NOT_OPTIONS: Final = ("spec", "start", "variables")
-"""Overrides of a run that are not options: fields of the job's specification, the start of an execution, and
-environment variables."""
+NOT_OPTIONS: Final = ("spec", "start", "variables", "not_after")
+"""Overrides of a run that are not options: fields of the job's specification, the start of an execution, environment
+variables, and the moment after which it does not start."""
 
 
 def options_in(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,7 +169,7 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def check(self) -> None:
         check_name("kind", self.kind)
         check_spec(self.runner, self.spec)
-        is_tree = self.kind == FANOUT and self.options.queue == TREES_QUEUE
+        is_tree = self.kind in TREE_CHECKS and self.options.queue == TREES_QUEUE
         (replace(self.options, queue=DEFAULT_QUEUE) if is_tree else self.options).check()
         self.notify.check()
         if self.pause_after_failures is not None:

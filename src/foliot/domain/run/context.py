@@ -1,18 +1,21 @@
 """The context of a run: what a Python job can read about the run that executes it."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from msgspec import Struct
 
+from foliot.domain.chain.calls import AsyncChainCalls, ChainCalls
+from foliot.domain.chain.message import ChainRequest
 from foliot.domain.fanout.result import Results
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.run.logs import Stream
 from foliot.domain.run.progress import RunProgress, read_progress
 from foliot.domain.run.run import Tick
-from foliot.errors import ResultsUnavailable
+from foliot.errors import ChannelUnavailable, ResultsUnavailable
 
 
 def no_results(failed: bool) -> Results:
@@ -20,6 +23,14 @@ def no_results(failed: bool) -> Results:
         "this run has no results to read",
         hint="Runs of a fanout have them while they run: its reducer, and its children.",
     )
+
+
+def _no_chain(request: ChainRequest) -> Mapping[str, Any]:
+    raise ChannelUnavailable("this run has no worker to ask", hint="Call this inside a job.")
+
+
+async def _no_chain_async(request: ChainRequest) -> Mapping[str, Any]:
+    return _no_chain(request)
 
 
 class Context(Struct, frozen=True, gc=False):
@@ -43,6 +54,30 @@ class Context(Struct, frozen=True, gc=False):
     """Reports checked progress to the worker."""
     read_results: Callable[[bool], Results] = no_results
     """Reads the results of the fanout that this run belongs to; True: only those of failed items."""
+
+    ask_chain: Callable[[ChainRequest], Mapping[str, Any]] = _no_chain
+    """Asks the chain of this run, and waits."""
+    ask_chain_async: Callable[[ChainRequest], Awaitable[Mapping[str, Any]]] = _no_chain_async
+    """The same for coroutines."""
+
+    @property
+    def chain(self) -> ChainCalls:
+        """The chain that this run is a step of. In a coroutine function use `async_chain`."""
+        return ChainCalls(self.ask_chain)
+
+    @property
+    def async_chain(self) -> AsyncChainCalls:
+        """The same, with methods to await."""
+        return AsyncChainCalls(self.ask_chain_async)
+
+    def spawn(
+        self, job: str, *, after: float | str | timedelta | None = None, payload: Any = None, key: str = ""
+    ) -> Mapping[str, Any]:
+        """Run a job once, later, as a follow-up of this run: at most a few, and only for a limited time.
+
+        The same as `chain.spawn`. Raises ChainRefused if a limit forbids it.
+        """
+        return self.chain.spawn(job, after=after, payload=payload, key=key)
 
     @property
     def scheduled_for(self) -> datetime | None:

@@ -44,6 +44,12 @@ class Reason(StrEnum):
     REDUCER_FAILED = "reducer_failed"
     REJECTED = "rejected"
     EXECUTOR_FAILED = "executor_failed"
+    CHAIN_ESCALATED = "chain_escalated"
+    CHAIN_FAILED = "chain_failed"
+    CHAIN_EXPIRED = "chain_expired"
+    CHAIN_REFUSED = "chain_refused"
+    """A scout found something, but the chain could not be armed."""
+    BREAKER_OPEN = "breaker_open"
     MARKED = "marked"
     """The only reason of a success: the run was marked by hand."""
 

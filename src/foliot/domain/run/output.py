@@ -7,8 +7,12 @@ from typing import Any, Final, Literal, NoReturn
 from foliot.domain.run.payload import MAX_BYTES, encode_payload, too_deep
 from foliot.errors import InvalidRun
 
-OutputMode = Literal["none", "text", "json", "file"]
-"""No output; stdout as text, or parsed as JSON; the JSON in a file that the job wrote."""
+OutputMode = Literal["none", "text", "json", "file", "last_line"]
+"""No output; stdout as text, or parsed as JSON; the JSON in a file that the job wrote; the last line of stdout if it is
+a JSON object."""
+
+LONGEST_LINE: Final = 65_536
+"""How many bytes the last line has at most. A longer one is no output."""
 
 _TOO_LARGE: Final = "Store it elsewhere and output a reference to it."
 _NOT_JSON: Final = "Output exactly one JSON value, and print messages to stderr."
@@ -17,6 +21,8 @@ _NOT_JSON: Final = "Output exactly one JSON value, and print messages to stderr.
 def read_output(mode: OutputMode, data: bytes) -> bytes | None:
     """Return the bytes of a job's output as JSON. None: no output, or JSON's null."""
     check_size(len(data))
+    if mode == "last_line":
+        return _last_object(data)
     if mode == "text":
         return encode_payload(_text(data), what="output")
     return encode_payload(_strict_json(data), what="output")
@@ -25,6 +31,17 @@ def read_output(mode: OutputMode, data: bytes) -> bytes | None:
 def check_size(size: int) -> None:
     if size > MAX_BYTES:
         raise InvalidRun(f"the output has {size} bytes, more than {MAX_BYTES}", hint=_TOO_LARGE, field="output")
+
+
+def _last_object(data: bytes) -> bytes | None:
+    """Return the last line that is not empty, if it is a JSON object. Most programs print something else."""
+    line = data.rstrip().rpartition(b"\n")[2].strip()
+    if not line.startswith(b"{"):
+        return None
+    try:
+        return encode_payload(_strict_json(line), what="output")
+    except InvalidRun:
+        return None
 
 
 def _text(data: bytes) -> str:

@@ -17,6 +17,7 @@ from foliot.domain.instant import Instant, later
 from foliot.domain.job.definition import Definition
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.lease import Claim
+from foliot.domain.run.run import Status
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import DefinitionKey, Notes, Tree
 from foliot.domain.workflow.output import StepOutput
@@ -56,6 +57,28 @@ class Wanted(Struct, frozen=True, kw_only=True):
     """The items to read: the first one, and how many."""
     children: frozenset[str] = frozenset()
     """The children whose runs to find, by their keys."""
+    ends: frozenset[str] = frozenset()
+    """The ended children whose ends to read, by their keys."""
+    shared: str | None = None
+    """The key of the document that the tree shares with others."""
+
+
+class ChildEnd(NamedTuple):
+    """How a child has ended."""
+
+    status: Status
+    reason: str | None = None
+    error: str | None = None
+    exit_code: int | None = None
+    output: bytes | None = None
+    started_at: Instant | None = None
+
+
+class SharedDocument(NamedTuple):
+    """A document that several trees share, as it was read. Version 0: it does not exist yet."""
+
+    version: int
+    body: bytes | None
 
 
 class ChildRun(NamedTuple):
@@ -84,6 +107,8 @@ class Loaded(Struct, frozen=True, kw_only=True):
     items: Sequence[bytes] = ()
     """The requested items, in order, as documents."""
     children: Mapping[str, ChildRun] = {}
+    ends: Mapping[str, ChildEnd] = {}
+    shared: SharedDocument | None = None
     error: RowUnreadable | None = None
     """A requested row could not be read."""
 
@@ -104,6 +129,8 @@ class Loaded(Struct, frozen=True, kw_only=True):
             parent=self.parent if more.parent is None else more.parent,
             items=more.items or self.items,
             children={**self.children, **more.children},
+            ends={**self.ends, **more.ends},
+            shared=self.shared if more.shared is None else more.shared,
             error=self.error or more.error,
         )
 

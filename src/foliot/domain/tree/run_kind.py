@@ -1,8 +1,10 @@
-"""What a run is: of a job alone, a tree such as an execution or a fanout, or a child of one."""
+"""What a run is: of a job alone, a tree such as an execution, a fanout or a chain, or a child of one."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from foliot.domain.chain.spec import CHAIN as CHAIN_TREE
 from foliot.domain.fanout.kind import ITEM_TRIGGER, REDUCER_TRIGGER
 from foliot.domain.fanout.spec import FANOUT as FANOUT_TREE
 from foliot.domain.run.run import Run
@@ -14,8 +16,9 @@ class RunKind(StrEnum):
     EXECUTION = "execution"
     """Of a workflow."""
     FANOUT = "fanout"
+    CHAIN = "chain"
     STEP = "step"
-    """Of an execution, whatever it does: a step may be a fanout."""
+    """Of an execution or a chain, whatever it does: a step may be a fanout."""
     ITEM = "item"
     """The child of a fanout that runs one item."""
     REDUCER = "reducer"
@@ -32,14 +35,15 @@ class FanoutRole(StrEnum):
 OF_CHILDREN: Final = frozenset({RunKind.STEP, RunKind.ITEM, RunKind.REDUCER})
 """The kinds of runs that are part of another one."""
 _OF_FANOUTS: Final = {ITEM_TRIGGER: RunKind.ITEM, REDUCER_TRIGGER: RunKind.REDUCER}
+_ROOTS: Final[Mapping[str | None, RunKind]] = {FANOUT_TREE: RunKind.FANOUT, CHAIN_TREE: RunKind.CHAIN}
 _ROLES: Final = {RunKind.ITEM: FanoutRole.CHILD, RunKind.REDUCER: FanoutRole.REDUCER}
 
 
 def kind_of(run: Run) -> RunKind:
     if run.parent_id is not None:
         return _OF_FANOUTS.get(run.trigger, RunKind.STEP)
-    if run.tree == FANOUT_TREE:
-        return RunKind.FANOUT
+    if run.tree in _ROOTS:
+        return _ROOTS[run.tree]
     return RunKind.EXECUTION if run.queue == TREES_QUEUE else RunKind.JOB
 
 

@@ -23,7 +23,9 @@ from foliot.domain.vocabulary.readers import (
     TEXTS,
     WHOLE,
     Reader,
+    list_of,
     one_of,
+    whole,
 )
 from foliot.domain.vocabulary.times import DURATION, seconds, whole_seconds
 
@@ -64,9 +66,11 @@ _OUTPUT: Final = Field(
     "output",
     one_of(get_args(OutputMode)),
     "The source of [the output](../howto/run-a-command.md#give-an-output-to-the-next-step): none, the standard output"
-    " as text or as JSON, or the JSON in the file `$FOLIOT_OUTPUT`.",
+    " as text or as JSON, the JSON in the file `$FOLIOT_OUTPUT`, or the last line of the standard output if it is a"
+    " JSON object.",
     '"none"',
 )
+_SUCCESS_CODES: Final = Field("success_codes", list_of(whole(0, 255)), "The exit codes that count as success.", "[0]")
 _OUTPUT_CAP: Final = Field("output_cap", SIZE, "How much of the printed output is stored.", '"4MB"')
 PROCESS: Final = (
     Field(
@@ -104,6 +108,7 @@ KIND_FIELDS: Final[Mapping[str, Schema]] = {
         _STDIN,
         _IGNORED_ARGS,
         _OUTPUT,
+        _SUCCESS_CODES,
         *PROCESS,
         owner="jobs of kind shell",
     ),
@@ -154,6 +159,7 @@ KIND_FIELDS: Final[Mapping[str, Schema]] = {
         _STDIN,
         _ARGS,
         _OUTPUT,
+        _SUCCESS_CODES,
         *PROCESS,
         owner="jobs of kind agent",
     ),

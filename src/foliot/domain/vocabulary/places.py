@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from foliot.domain.vocabulary.chain import CEILINGS, CHAIN, STAGE
 from foliot.domain.vocabulary.field import Field, Schema, only, union, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.kind import AGENT_ARGS, FANOUT_FIELDS, HOMES, KIND_FIELDS
@@ -46,14 +47,15 @@ SECTIONS: Final[Mapping[str, Schema]] = {
     "retention": RETENTION,
     "outbound": OUTBOUND,
     "fanout": FANOUT,
+    "chain_ceilings": CEILINGS,
     "notifications": NOTIFICATIONS,
 }
 DSN_SECTION: Final = "dsn"
 """A section whose keys are names: the databases that fanouts may read."""
-LATER_SECTIONS: Final = ("chains", "github", "grimoire")
+LATER_SECTIONS: Final = ("github", "grimoire")
 _IN_FILE: Final = {
     "include": "Patterns of further files: `*`, `?`, `**`. They are read in alphabetical order and may contain only"
-    " `[[jobs]]`, `[[workflows]]` and `include`.",
+    " `[[jobs]]`, `[[workflows]]`, `[[chains]]` and `include`.",
     "server": "Settings of the server.",
     "storage": "The database.",
     "queue": "How workers are notified of runs.",
@@ -61,10 +63,12 @@ _IN_FILE: Final = {
     "retention": "How long history is kept.",
     "outbound": "The addresses that jobs may call.",
     "fanout": "Where the items of fanouts may come from.",
+    "chain_ceilings": "What no class of chains may exceed.",
     "notifications": "Who is told about failed runs and alerts.",
     DSN_SECTION: 'The databases that `sql://` may read, each as `name = "DSN"`. They are not stored in the database.',
     "jobs": "The jobs.",
     "workflows": "The workflows.",
+    "chains": "The classes of chains.",
     **dict.fromkeys(LATER_SECTIONS, "Ignored in this version."),
 }
 INCLUDE: Final = Schema(Field("include", TEXTS, _IN_FILE["include"], "[]"))
@@ -75,7 +79,9 @@ ROOT: Final = Schema(
     ),
     owner="the file",
 )
-FILE_PLACES: Final = (JOB, SCHEDULE, WORKFLOW, STEP, SERVER, STORAGE, RETENTION, OUTBOUND, FANOUT, NOTIFICATIONS)
+FILE_PLACES: Final = (
+    *(JOB, SCHEDULE, WORKFLOW, STEP, CHAIN, STAGE, SERVER, STORAGE, RETENTION, OUTBOUND, FANOUT, NOTIFICATIONS),
+)
 
 # -- calls
 

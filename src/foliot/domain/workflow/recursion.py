@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
+from foliot.domain.chain.spec import CHAIN
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
@@ -15,12 +16,20 @@ def jobs_started_by(workflow: WorkflowSpec) -> set[JobId]:
     """Return the jobs and workflows that executions start runs of."""
     own = [step.definition for step in workflow.steps if step.definition is not None]
     named = {step.job for step in workflow.steps if step.job is not None}
-    return named.union(*(job_started_by(definition) for definition in own))
+    return named.union(*(jobs_started_by_job(definition) for definition in own))
 
 
-def job_started_by(job: JobSpec) -> set[JobId]:
-    """Return the job or workflow that the children of a fanout are runs of."""
+def jobs_started_by_job(job: JobSpec) -> set[JobId]:
+    """Return the jobs and workflows that the children of a fanout, or the steps of a chain, are runs of."""
+    if job.kind == CHAIN:
+        return jobs_of_stages(job)
     return {JobId(job.spec["job"])} if job.kind == FANOUT and job.spec.get("job") else set()
+
+
+def jobs_of_stages(chain: JobSpec) -> set[JobId]:
+    """Return the registered jobs that the stages of a chain run."""
+    stages = chain.spec.get("stages", {}).values()
+    return {JobId(stage["job"]) for stage in stages if stage.get("job")}
 
 
 def recursion_in(started: Mapping[JobId, AbstractSet[JobId]]) -> dict[JobId, Problem]:

@@ -24,6 +24,7 @@ from foliot.domain.run.lease import Claim
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
 from foliot.domain.run.payload import UNREADABLE, decode_payload
 from foliot.domain.run.progress import progress_line
+from foliot.engine.worker.chains import answer_chain, ask_chain
 from foliot.engine.worker.logbook import RunLog
 from foliot.engine.worker.progress import AttemptProgress
 from foliot.engine.worker.results import answer_results, manifest_of, read_results
@@ -106,6 +107,8 @@ class RunningAttempt(Struct, eq=False):
         definition = self.definition
         if self.ending is not None:
             outcome = self._outcome_of_ending()
+        elif definition.not_after is not None and self._clock.now() >= definition.not_after:
+            outcome = Cancelled()
         elif definition.error is not None:
             outcome = Failure(definition.error, definition.reason, retryable=False)
         elif (runner := runners.get(definition.kind)) is None:
@@ -196,11 +199,18 @@ class RunningAttempt(Struct, eq=False):
         if self._channel is None:
             return _NO_VARIABLES
         self._has_channel = True
-        handlers = {"progress": self._progress.handle, "results": self._answer_results}
+        handlers = {
+            "progress": self._progress.handle,
+            "results": self._answer_results,
+            "chain": self._answer_chain,
+        }
         return self._channel.grant(self.claim.token, handlers)
 
     async def _answer_results(self, request: Mapping[str, object]) -> Mapping[str, object]:
         return await answer_results(self._work, self.claim, request)
+
+    async def _answer_chain(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        return await answer_chain(self._work, self.claim, request)
 
     def _attempt(self) -> Attempt:
         claim, definition = self.claim, self.definition
@@ -219,6 +229,7 @@ class RunningAttempt(Struct, eq=False):
             report=self._progress.report,
             channel=self._grant_channel,
             results=no_results if claim.parent_id is None else partial(read_results, self._work, claim),
+            ask_chain=partial(ask_chain, self._work, claim),
         )
 
 

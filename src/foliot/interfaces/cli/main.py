@@ -36,6 +36,7 @@ _SECTIONS: Final = {
         "jobs": "List or delete jobs.",
         "schedules": "List or delete schedules.",
         "workflows": "List, draw and start workflows, and approve steps.",
+        "chains": "Show classes of chains, breakers and chains; stop them.",
         "runs": "List runs, newest first.",
         "ticks": "List planned ticks and their outcomes, newest first.",
         "show": "Show everything about a run, a job or a schedule.",
@@ -54,6 +55,7 @@ _SECTIONS: Final = {
     "Inside a job": {
         "progress": "Report how far the run has come.",
         "results": "Print what the children of a fanout returned.",
+        "chain": "Decide what follows in a chain, or start a follow-up.",
     },
     "Maintenance": {
         "doctor": "Check this installation and suggest fixes.",

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Mapping
 
+from foliot.domain.chain.spec import CHAIN
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.timing import Span
@@ -52,6 +53,8 @@ class JobService:
         await self._check_gates(jobs, {*jobs, *coming})
         if any(spec.notify.urls for spec in jobs.values()):
             jobs = await self._urls.seal(jobs, known)
+        if any(spec.notify.urls or spec.kind == CHAIN for spec in jobs.values()):
+            # Chains raise alerts, which are at least logged.
             await begin_notifications(self._storage)
         stored = await self._storage.definitions.put_jobs(list(jobs.items()))
         watched = watched_by(jobs)

@@ -18,7 +18,7 @@ from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.check import check_workflow
 from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of, jobs_of_all, related_jobs
-from foliot.domain.workflow.recursion import job_started_by, jobs_started_by, recursion_in
+from foliot.domain.workflow.recursion import jobs_started_by, jobs_started_by_job, recursion_in
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
 from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, InvalidWorkflow, NotFound, RowUnreadable, suggest
@@ -162,11 +162,11 @@ class WorkflowService:
     async def _refuse_recursion(self, workflows: Mapping[str, WorkflowSpec], around: Declared) -> None:
         """Refuse workflows that would start themselves, through others that are stored or stored with them."""
         started = {JobId(name): jobs_started_by(spec) for name, spec in around.workflows.items()}
-        started |= {job_id: job_started_by(spec) for job_id, spec in around.jobs.items()}
+        started |= {job_id: jobs_started_by_job(spec) for job_id, spec in around.jobs.items()}
         while missing := {name for names in started.values() for name in names} - started.keys():
             started |= {name: set() for name in missing}
             for job_id, job in (await known_jobs(self._storage, missing)).items():
-                started[job_id] = job_started_by(job.spec)
+                started[job_id] = jobs_started_by_job(job.spec)
             found = await self._storage.definitions.get_workflows([(name, None) for name in missing])
             started |= {JobId(version.workflow_id): jobs_started_by(version.spec) for version in found.values()}
         for name, problem in recursion_in(started).items():

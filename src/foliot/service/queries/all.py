@@ -9,6 +9,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.pages import JobDetails, Matches, ScheduleDetails
 from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
+from foliot.service.queries.chains import ChainQueries
 from foliot.service.queries.doctor.report import Doctor, Report
 from foliot.service.queries.explained import ExplainQuery
 from foliot.service.queries.fanouts import FanoutQueries
@@ -31,6 +32,7 @@ class Queries:
     clock: Clock
     runs: RunQueries
     fanouts: FanoutQueries
+    chains: ChainQueries
     jobs: JobQueries
     schedules: ScheduleQueries
     workflows: WorkflowQueries
@@ -47,6 +49,7 @@ class Queries:
             clock=clock,
             runs=RunQueries(storage, logs, clock),
             fanouts=FanoutQueries(storage, clock),
+            chains=ChainQueries(storage, clock),
             jobs=JobQueries(storage, clock),
             schedules=ScheduleQueries(storage, clock),
             workflows=WorkflowQueries(storage, clock, documents),

@@ -318,6 +318,7 @@ class RunContextHook:
         known = self._context
         tick = None if known["tick"] is None else module.Tick(*known["tick"])
         here = {**known, "tick": tick, "write": write, "report": report, "read_results": read_results}
+        here |= {"ask_chain": ask_chain, "ask_chain_async": ask_chain_async}
         module.dedicate(module.Context(**here))
 
 
@@ -341,6 +342,19 @@ def read_results(failed: bool) -> Any:
     from foliot.channel.results import ChannelResults
 
     return ChannelResults(failed=failed)
+
+
+def ask_chain(request: Any) -> Any:
+    """Ask the chain of the run, by the worker."""
+    from foliot.channel.chains import ask_chain as ask
+
+    return ask(request)
+
+
+async def ask_chain_async(request: Any) -> Any:
+    import asyncio
+
+    return await asyncio.to_thread(ask_chain, request)
 
 
 if __name__ == "__main__":

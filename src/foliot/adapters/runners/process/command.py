@@ -41,7 +41,13 @@ async def run_command(
         return Failure(f"the payload cannot be written as JSON: {error}", Reason.PAYLOAD, retryable=False)
     attempt.log.write("meta", f"$ {echo}\n".encode(errors="backslashreplace"))
     key = AttemptKey(attempt.run_id, attempt.number)
-    run = partial(run_process, key=key, log=attempt.log, grace=spec.grace, output_cap=spec.output_cap)
+
+    async def run(request: SpawnRequest, capture: Capture | None = None) -> Success | Failure:
+        outcome = await run_process(
+            request, key, attempt.log, grace=spec.grace, output_cap=spec.output_cap, capture=capture
+        )
+        return outcome if spec.success_codes == (0,) else _judged(outcome, spec.success_codes)
+
     match spec.output:
         case "none":
             return await run(request)
@@ -49,7 +55,15 @@ async def run_command(
             return await _run_with_output_file(run, request, key, attempt.log)
         case mode:
             capture = Capture(mode)
-            return await with_output(await run(request, capture=capture), capture.read)
+            return await with_output(await run(request, capture), capture.read)
+
+
+def _judged(outcome: Success | Failure, success_codes: tuple[int, ...]) -> Success | Failure:
+    """Return the outcome of a process with other exit codes for success than 0."""
+    code = outcome.exit_code
+    if isinstance(outcome, Success):
+        return outcome if code in success_codes else Failure(f"exit code {code}", Reason.EXIT_CODE, code)
+    return Success(exit_code=code) if outcome.reason is Reason.EXIT_CODE and code in success_codes else outcome
 
 
 async def _run_with_output_file(

@@ -16,6 +16,7 @@ from foliot.adapters.storage.postgres.rows.end import end_unleased, follow_ends
 from foliot.adapters.storage.postgres.rows.report import save_report
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import encode
+from foliot.domain.alert import Alert
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
@@ -23,6 +24,7 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer, Marked, mark_key, mark_trigger
 from foliot.domain.run.report import Report, ReportAnswer, Reported
 from foliot.domain.run.run import PRIORITY_STEP, Ended, NewRun, Status
+from foliot.domain.tree.settlement import SharedChange
 from foliot.errors import Unstorable
 from foliot.ports.orders import Created
 from foliot.ports.topic import Topic, topics_of_ready
@@ -115,6 +117,37 @@ class PostgresOrders:
             return Reported(ReportAnswer.NOT_FOUND)
         work = partial(save_report, definitions=self._definitions, project=self._project, report=report, at=at)
         return await self._admitter.write("report", work, at, merge=_merge_reports)
+
+    async def change_class(
+        self, change: SharedChange, cancels: Collection[RunId], alerts: Sequence[Alert], *, at: Instant | None = None
+    ) -> bool:
+        work = partial(_change_class, project=self._project, change=change, cancels=cancels, raised=list(alerts), at=at)
+        return await self._admitter.write("change_class", work, at)
+
+
+async def _change_class(
+    transaction: Transaction,
+    *,
+    project: str,
+    change: SharedChange,
+    cancels: Collection[RunId],
+    raised: Sequence[Alert],
+    at: Instant | None,
+) -> bool:
+    now = await transaction.now(at)
+    if change.version == 0:
+        await transaction.run("add_class", project, change.key)
+    rows = await transaction.rows("lock_class", project, change.key)
+    body = change.body.decode()
+    if transaction.is_repeat and [tuple(row) for row in rows] == [(change.version + 1, body)]:
+        return True  # the commit with the lost reply was carried out
+    if not rows or rows[0]["version"] != change.version:
+        return False
+    await transaction.run("change_shared", project, [change.key], [body])
+    if cancels:
+        await cancel_runs(transaction, cancels, now)
+    transaction.note(EventKind.ALERT_RAISED, event_items.alerts(raised))
+    return True
 
 
 async def _outdated(transaction: Transaction, project: str, runs: Sequence[NewRun]) -> list[RunId]:

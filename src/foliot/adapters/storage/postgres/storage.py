@@ -73,7 +73,7 @@ class PostgresStorage:
         self.clock = clock
         admitter, definitions = Admitter(database), DefinitionReader(project)
         self.ledger = PostgresLedger(database, admitter, project)
-        self.work = PostgresWork(database, vital, admitter, definitions, bell)
+        self.work = PostgresWork(database, vital, admitter, definitions, bell, project)
         self.trees = PostgresTrees(database, admitter, definitions, project)
         self.items = PostgresItems(database)
         self.admission = PostgresAdmission(database, admitter, definitions, project)

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from foliot.adapters.storage.postgres.admission import NEWEST_RUNS
 from foliot.adapters.storage.postgres.database.transaction import Database
 from foliot.adapters.storage.postgres.database.values import columns
+from foliot.adapters.storage.shared.chain_rows import NO_DOCUMENT, child_end_of, shared_document_of
 from foliot.adapters.storage.shared.documents import decode_names, read_column, read_overrides
 from foliot.adapters.storage.shared.item_rows import items_in
 from foliot.adapters.storage.shared.rows import Row, job_of
@@ -18,7 +19,7 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import Job
 from foliot.domain.run.limits import job_limit
-from foliot.domain.tree.kind import Ancestry, ChildRun, Loaded, Wanted
+from foliot.domain.tree.kind import Ancestry, ChildEnd, ChildRun, Loaded, SharedDocument, Wanted
 from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
@@ -47,6 +48,8 @@ class _Found(NamedTuple):
     parents: Mapping[RunId, Ancestry | RowUnreadable]
     items: Mapping[RunId, Sequence[Row]]
     children: Mapping[RunId, Mapping[str, ChildRun]]
+    ends: Mapping[RunId, Mapping[str, ChildEnd]]
+    shared: Mapping[str, SharedDocument]
 
 
 async def load_wanted(
@@ -65,6 +68,8 @@ async def load_wanted(
         await reader.parents({wanted.parent for wanted in wants if wanted.parent is not None}),
         await reader.items(wants),
         await reader.children(wants),
+        await reader.ends(wants),
+        await reader.shared({wanted.shared for wanted in wants if wanted.shared is not None}),
     )
     return {wanted.run_id: _loaded(wanted, found) for wanted in wants}
 
@@ -139,6 +144,18 @@ class _Reader:
             found.setdefault(parent_id, {})[key] = ChildRun(run_id, has_started)
         return found
 
+    async def ends(self, wants: Sequence[Wanted]) -> dict[RunId, dict[str, ChildEnd]]:
+        asked = [(wanted.run_id, key) for wanted in wants for key in wanted.ends]
+        rows = await self._rows("ended_children", *columns(asked)) if asked else []
+        found: dict[RunId, dict[str, ChildEnd]] = {}
+        for parent_id, key, *end in rows:
+            found.setdefault(parent_id, {})[key] = child_end_of(end)
+        return found
+
+    async def shared(self, keys: Collection[str]) -> dict[str, SharedDocument]:
+        rows = await self._rows("shared_documents", self._project, sorted(keys)) if keys else []
+        return {row[0]: shared_document_of(row[1:]) for row in rows}
+
 
 def _loaded(wanted: Wanted, found: _Found) -> Loaded:
     states = found.states.get(_steps_of(wanted), {})
@@ -162,6 +179,8 @@ def _loaded(wanted: Wanted, found: _Found) -> Loaded:
             if wanted.items is None
             else items_in(wanted.run_id, found.items.get(wanted.run_id, ()), *wanted.items),
             children=found.children.get(wanted.run_id, {}),
+            ends=found.ends.get(wanted.run_id, {}),
+            shared=None if wanted.shared is None else found.shared.get(wanted.shared, NO_DOCUMENT),
         )
     except RowUnreadable as error:
         return Loaded(error=error)

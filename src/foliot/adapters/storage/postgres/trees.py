@@ -4,27 +4,32 @@ Reading takes no lock: the trees are read first, with their states. A change of 
 the state of its tree, so a decision based on outdated rows is not saved.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Final
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, divide
 from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.postgres.rows.admit import Admitter
-from foliot.adapters.storage.postgres.rows.cancel import cancel_runs
-from foliot.adapters.storage.postgres.rows.create import create_and_place
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
-from foliot.adapters.storage.postgres.rows.end import end_unleased, note_trees
+from foliot.adapters.storage.postgres.rows.end import note_trees
 from foliot.adapters.storage.postgres.rows.finish import end_leases, finish_runs, save_plan
+from foliot.adapters.storage.postgres.rows.settle import (
+    end_trees,
+    lock_documents,
+    note_steps,
+    save_effects,
+    save_settlements,
+    start_runs,
+)
 from foliot.adapters.storage.postgres.tree_loading import load_wanted
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.finish_plan import FinishPlan, Lease, unstorable_tree
 from foliot.adapters.storage.shared.tree_rows import (
     TREE_COLUMNS,
     note_of,
-    progress_text,
     record_of,
     shown_state_of,
     state_of,
@@ -36,13 +41,14 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.run.outcome import Reason
-from foliot.domain.run.run import Ended, NewRun, Status
+from foliot.domain.run.run import Ended, Status
+from foliot.domain.tree.abandonment import is_abandoned_chain
 from foliot.domain.tree.kind import Loaded, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Notes, Tree
 from foliot.domain.workflow.execution import StepRecord
 from foliot.domain.workflow.progress import StepState
-from foliot.errors import RowUnreadable, Unstorable
+from foliot.errors import RowUnreadable
 from foliot.ports.trees import PREFETCHED_STEPS, Unsettled, UnsettledTree
 
 _JOB_DELETED: Final = Ended(Status.CANCELLED, Reason.CANCELLED)
@@ -151,14 +157,14 @@ async def _states(database: Database, run_ids: list[RunId]) -> dict[RunId, dict[
 async def _open_trees(
     transaction: Transaction, *, project: str, openings: Sequence[Opening], at: Instant | None
 ) -> list[Token]:
-    """Open the trees of current leases whose job has not changed. Returns the tokens of the other leases."""
+    """Open the trees of current leases whose job and shared document have not changed. Returns the other tokens."""
     now = await transaction.now(at)
     # Locked jobs cannot be renamed or deleted until the transaction ends.
     job_ids = sorted({opening.tree.job_id for opening in openings})
     revisions: dict[str, int] = dict(await transaction.rows("lock_jobs_of_trees", project, job_ids))
     named = [
         (one.claim.token, one.claim.run_id, one.claim.worker_id)
-        for one in openings
+        for one in await lock_documents(transaction, project, openings)
         if _is_deleted(one.tree, revisions) or _is_unchanged(one.tree, revisions)
     ]
     leases = {lease.token: lease for lease in await end_leases(transaction, named, now)}
@@ -199,9 +205,10 @@ async def _begin(
         await transaction.run("add_steps", *columns(steps))
     await note_trees(transaction, [lease.run_id for lease in own if lease.cancel_at is not None])
     transaction.note(EventKind.EXECUTIONS_OPENED, event_items.opened(opening.tree for opening in openings))
-    _note_steps(transaction, openings)
-    await _start(transaction, project, [run for opening in openings for run in opening.runs], now)
-    await _end(transaction, [(one.tree, one.ended) for one in openings if one.ended is not None], now)
+    note_steps(transaction, openings)
+    await save_effects(transaction, project, [one.effects for one in openings if one.effects is not None])
+    await start_runs(transaction, project, [run for opening in openings for run in opening.runs], now)
+    await end_trees(transaction, [(one.tree, one.ended) for one in openings if one.ended is not None], now)
 
 
 async def _not_opened(transaction: Transaction, named: Sequence[tuple[RunId, Token]]) -> list[Token]:
@@ -218,62 +225,22 @@ async def _not_opened(transaction: Transaction, named: Sequence[tuple[RunId, Tok
 async def _settle_trees(
     transaction: Transaction, *, project: str, settlements: Sequence[Settlement], at: Instant | None
 ) -> list[RunId]:
-    """Save the settlements of trees whose state has not changed, and return these trees."""
+    """Save the settlements of trees whose state and shared document have not changed, and return these trees."""
     now = await transaction.now(at)
     firsts: dict[RunId, Settlement] = {}
     for settlement in settlements:
         firsts.setdefault(settlement.tree.run_id, settlement)
-    concerned = {*firsts, *(run_id for one in firsts.values() for run_id in one.cancels)}
-    states: dict[RunId, int] = dict(await transaction.rows("lock_trees", sorted(concerned)))
-    current = [one for run_id, one in firsts.items() if states.get(run_id) == one.tree.state]
+    abandoned = [run_id for run_id, one in firsts.items() if is_abandoned_chain(one)]
+    free = await lock_documents(transaction, project, list(firsts.values()), abandoned)
+    concerned = {run_id for one in free for run_id in (one.tree.run_id, *one.cancels)}
+    states: dict[RunId, int] = dict(await transaction.rows("lock_trees", sorted(concerned))) if concerned else {}
+    current = [one for one in free if states.get(one.tree.run_id) == one.tree.state]
     if current:
-        await _save(transaction, project, current, now)
+        await save_settlements(transaction, project, current, now)
     saved = [one.tree.run_id for one in current]
     if transaction.is_repeat:
         saved += await _saved_before(transaction, [one for run_id, one in firsts.items() if run_id not in saved])
     return saved
-
-
-async def _save(transaction: Transaction, project: str, settlements: Sequence[Settlement], now: Instant) -> None:
-    trees = [one.tree for one in settlements]
-    advanced = [(tree.run_id, tree.open, progress_text(tree), tree.is_ending) for tree in trees]
-    settled = [(one.tree.run_id, run_id) for one in settlements for run_id in one.notes]
-    changed = [(one.tree.run_id, name, *state_row(state)) for one in settlements for name, state in one.steps.items()]
-    rows = columns(advanced), columns(settled) or [[]] * 2, columns(changed) or [[]] * 7
-    await transaction.run("advance_trees", *chain.from_iterable(rows))
-    _note_steps(transaction, settlements)
-    await _start(transaction, project, [run for one in settlements for run in one.runs], now)
-    cancels = [run_id for one in settlements for run_id in one.cancels]
-    if cancels:
-        await cancel_runs(transaction, cancels, now)
-    await _end(transaction, [(one.tree, one.ended) for one in settlements if one.ended is not None], now)
-
-
-def _note_steps(transaction: Transaction, decisions: Sequence[Opening] | Sequence[Settlement]) -> None:
-    items = [event_items.changed_steps(one.tree.run_id, one.runs, one.steps) for one in decisions]
-    transaction.note(EventKind.STEPS_CHANGED, list(chain.from_iterable(items)))
-
-
-async def _start(transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> None:
-    if not runs:
-        return
-    fresh, _ = await create_and_place(transaction, project, runs, now)
-    if len(fresh) != len(runs):
-        raise Unstorable(ValueError("a run with this id exists already"))
-
-
-async def _end(transaction: Transaction, ended: Iterable[tuple[Tree, Ended]], now: Instant) -> None:
-    """End the runs of these trees."""
-    how = {tree.run_id: (tree, end) for tree, end in ended}
-    if not how:
-        return
-    run_ids = list(how)
-    await transaction.run("end_trees", run_ids, now)
-    await transaction.run("remove_all_notes", run_ids)
-    transaction.keys.update(await transaction.column("release_holds", run_ids))
-    endings = {run_id: end for run_id, (_, end) in how.items()}
-    await end_unleased(transaction, endings, now, query="end_tree_runs")
-    transaction.note(EventKind.EXECUTIONS_ENDED, event_items.over(how.values()))
 
 
 async def _saved_before(transaction: Transaction, settlements: Sequence[Settlement]) -> list[RunId]:

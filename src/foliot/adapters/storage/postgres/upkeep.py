@@ -41,6 +41,7 @@ _RUN_TABLES: Final = (
     "bodies",
     "steps",
     "items",
+    "chains",
     "notes",
     "endings",
     "decisions",

@@ -4,7 +4,7 @@ Most attempts succeed without an output. They are saved with one statement and n
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple, Self
@@ -16,12 +16,15 @@ from foliot.adapters.storage.postgres.database.bell import Bell
 from foliot.adapters.storage.postgres.database.transaction import Database, Snapshot, Transaction, divide
 from foliot.adapters.storage.postgres.database.values import columns, is_storable
 from foliot.adapters.storage.postgres.rows.admit import Admitter
+from foliot.adapters.storage.postgres.rows.ask import ask_chain
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.finish import end_leases, finish_runs, save_plan
 from foliot.adapters.storage.postgres.rows.results import fanout_of_lease, read_results
+from foliot.adapters.storage.shared.chain_asking import Asking
 from foliot.adapters.storage.shared.definition_cache import Reference
 from foliot.adapters.storage.shared.finish_plan import is_plain, plan_giving_back, unstorable_outcome
 from foliot.adapters.storage.shared.rows import Row, read_claims, references_in
+from foliot.domain.chain.message import ChainRequest
 from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
@@ -46,13 +49,20 @@ class PostgresWork:
     is_remote = True
 
     def __init__(
-        self, database: Database, vital: Database, admitter: Admitter, definitions: DefinitionReader, bell: Bell
+        self,
+        database: Database,
+        vital: Database,
+        admitter: Admitter,
+        definitions: DefinitionReader,
+        bell: Bell,
+        project: str,
     ) -> None:
         self._database = database
         self._vital = vital
         self._admitter = admitter
         self._definitions = definitions
         self._bell = bell
+        self._project = project
         self._runs_cursor = ClaimCursor(database.clock)
         self._trees_cursor = ClaimCursor(database.clock)
         """Separate: empty claims of a coordinator must not affect the queues of a worker."""
@@ -254,6 +264,16 @@ class PostgresWork:
             return None if parent is None else await read_results(snapshot, parent, query)
 
         return await self._database.snapshot(read)
+
+    async def ask_chain(
+        self, run_id: RunId, worker_id: WorkerId, token: Token, request: ChainRequest, *, at: Instant | None = None
+    ) -> Mapping[str, Any] | None:
+        if not (is_storable(run_id) and is_storable(worker_id)):
+            return None
+        asking = Asking(run_id, worker_id, token, request)
+        work = partial(ask_chain, project=self._project, asking=asking, at=at)
+        # Not repeated if its reply was lost: the same spending would be counted twice.
+        return await self._admitter.write("ask_chain", work, at, is_repeatable=False)
 
 
 class _Granted(NamedTuple):

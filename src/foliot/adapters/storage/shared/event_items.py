@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from foliot.adapters.storage.shared.finish_plan import FinishPlan
+from foliot.domain.alert import Alert
 from foliot.domain.deploy.rename import Rename
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import Job
@@ -96,3 +97,7 @@ def changed_steps(run_id: RunId, runs: Iterable[NewRun], steps: Mapping[str, Ste
 
 def over(trees: Iterable[tuple[Tree, Ended]]) -> Items:
     return [[tree.run_id, tree.job_id, ended.status] for tree, ended in trees]
+
+
+def alerts(raised: Iterable[Alert]) -> Items:
+    return [alert.item for alert in raised]

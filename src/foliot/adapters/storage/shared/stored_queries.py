@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from typing import ParamSpec, TypeVar
 
+from foliot.adapters.storage.shared.chain_reads import ChainReads
 from foliot.adapters.storage.shared.definition_reads import DefinitionReads
 from foliot.adapters.storage.shared.doubtful_reads import doubtful_runs
 from foliot.adapters.storage.shared.explained_reads import ExplainedReads
@@ -22,6 +23,7 @@ from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
+from foliot.ports.chains import ChainClass, ChainDetails, ChainFilter, ChainPage
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
 from foliot.ports.pages import (
     EVERY_RUN,
@@ -59,6 +61,7 @@ class StoredQueries(ABC):
     def __init__(self, project: str) -> None:
         self._runs = RunReads(project)
         self._fanouts = self._runs.fanouts
+        self._chains = ChainReads(project, self._runs.by_id)
         self._definitions = DefinitionReads(project, self._runs)
         self._records = RecordReads(project, self._runs)
         self._recent = RecentReads(project)
@@ -137,6 +140,15 @@ class StoredQueries(ABC):
 
     async def fanout_items(self, run_id: RunId, only: ItemFilter) -> ItemsPage | None:
         return await self._read(self._fanouts.items, run_id, only)
+
+    async def chain_classes(self) -> list[ChainClass]:
+        return await self._read(self._chains.classes)
+
+    async def chains_page(self, only: ChainFilter) -> ChainPage:
+        return await self._read(self._chains.page, only)
+
+    async def chain(self, name: str) -> ChainDetails | None:
+        return await self._read(self._chains.details, name)
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails:
         return await self._read(self._definitions.overview, limits)

@@ -13,6 +13,7 @@ from foliot.adapters.storage.sqlite.rows.create import create_runs
 from foliot.adapters.storage.sqlite.rows.end import end_unstarted, follow_ends
 from foliot.adapters.storage.sqlite.rows.finish import Finishes
 from foliot.adapters.storage.sqlite.rows.report import save_report
+from foliot.domain.alert import Alert
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
@@ -21,6 +22,7 @@ from foliot.domain.run.mark import MarkAnswer, Marked, mark_key, mark_trigger
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.report import Report, Reported
 from foliot.domain.run.run import Ended, NewRun, Status
+from foliot.domain.tree.settlement import SharedChange
 from foliot.ports.orders import Created
 
 
@@ -57,6 +59,18 @@ class SqliteOrders(Part):
         return await self._writer.submit(
             "report", lambda tx: save_report(tx, self._finishes, self._project, report, tx.now(at))
         )
+
+    async def change_class(
+        self, change: SharedChange, cancels: Collection[RunId], alerts: Sequence[Alert], *, at: Instant | None = None
+    ) -> bool:
+        def work(tx: Transaction) -> bool:
+            if not tx.run(SQL["change_shared"], (self._project, change.key, change.version, change.body)):
+                return False
+            cancel_runs(tx, cancels, tx.now(at))
+            tx.note(tx.now(at), EventKind.ALERT_RAISED, event_items.alerts(alerts))
+            return True
+
+        return await self._writer.submit("change_class", work)
 
 
 # -- create

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from foliot.adapters.storage.shared.chain_rows import NO_DOCUMENT, child_end_of, shared_document_of
 from foliot.adapters.storage.shared.documents import (
     decode_job_spec,
     decode_names,
@@ -109,6 +110,12 @@ def _read(session: Session, project: str, wanted: Wanted, now: Instant) -> Loade
         loaded = replace(
             loaded, children={key: ChildRun(run_id, bool(has_started)) for key, run_id, has_started in rows}
         )
+    if wanted.ends:
+        rows = session.rows(SQL["ended_children"], (wanted.run_id, encode_names(wanted.ends)))
+        loaded = replace(loaded, ends={key: child_end_of(end) for key, *end in rows})
+    if wanted.shared is not None:
+        rows = session.rows(SQL["shared_documents"], (project, encode_names([wanted.shared])))
+        loaded = replace(loaded, shared=shared_document_of(rows[0][1:]) if rows else NO_DOCUMENT)
     if wanted.parent is not None:
         loaded = replace(loaded, parent=_ancestry(session, wanted.parent))
     return loaded

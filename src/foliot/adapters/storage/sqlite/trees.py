@@ -3,28 +3,25 @@
 from collections.abc import Mapping, Sequence
 
 from foliot.adapters.storage.shared import event_items
-from foliot.adapters.storage.shared.documents import encode, encode_names, storable
+from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.finish_plan import Lease, unstorable_tree
-from foliot.adapters.storage.shared.tree_rows import progress_text, state_row, tree_row
+from foliot.adapters.storage.shared.tree_rows import state_row, tree_row
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
-from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_slots
-from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
 from foliot.adapters.storage.sqlite.rows.create import create_runs
-from foliot.adapters.storage.sqlite.rows.end import follow_ends, note_trees
+from foliot.adapters.storage.sqlite.rows.end import note_trees
 from foliot.adapters.storage.sqlite.rows.finish import Finishes
+from foliot.adapters.storage.sqlite.rows.settle import SharedConflict, end_tree, save_effects, save_settlement
 from foliot.adapters.storage.sqlite.tree_loading import load_all, read_steps, read_unsettled
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import Finish
 from foliot.domain.run.outcome import Cancelled
-from foliot.domain.run.run import Ended
 from foliot.domain.tree.kind import Loaded, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
-from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.execution import StepRecord
 from foliot.ports.trees import Unsettled
 
@@ -74,6 +71,8 @@ def _open_all(tx: Transaction, project: str, save: Finishes, openings: Sequence[
         try:
             with tx.savepoint():
                 is_current = _open(tx, project, save, opening, now)
+        except SharedConflict:
+            is_current = False
         except UNSTORABLE:
             stale += save.finish(tx, [unstorable_tree(claim)], now)
             continue
@@ -83,7 +82,7 @@ def _open_all(tx: Transaction, project: str, save: Finishes, openings: Sequence[
 
 
 def _open(tx: Transaction, project: str, save: Finishes, opening: Opening, now: Instant) -> bool:
-    claim, tree, _, runs, steps, ended = opening
+    claim, tree, runs, steps, ended = opening.claim, opening.tree, opening.runs, opening.steps, opening.ended
     rows = tx.rows(SQL["held_leases"], (encode([claim.token]),))
     if [row[:3] for row in rows] != [(claim.token, claim.run_id, claim.worker_id)]:
         return bool(tx.row(SQL["opened_tokens"], (claim.run_id, claim.token)))
@@ -99,10 +98,11 @@ def _open(tx: Transaction, project: str, save: Finishes, opening: Opening, now: 
     tx.note(now, EventKind.STEPS_CHANGED, event_items.changed_steps(tree.run_id, runs, steps))
     if lease.cancel_at is not None:
         note_trees(tx, [tree.run_id])
+    save_effects(tx, project, opening.effects, now)
     if runs:
         create_runs(tx, project, runs, now)
     if ended is not None:
-        _end(tx, tree, ended, now)
+        end_tree(tx, tree, ended, now)
     return True
 
 
@@ -119,40 +119,6 @@ def _begin(tx: Transaction, project: str, opening: Opening, lease: Lease) -> Non
 def _is_settled(tx: Transaction, project: str, settlement: Settlement, now: Instant) -> bool:
     try:
         with tx.savepoint():
-            return _settle(tx, project, settlement, now)
-    except UNSTORABLE:
+            return save_settlement(tx, project, settlement, now)
+    except (SharedConflict, *UNSTORABLE):
         return False
-
-
-def _settle(tx: Transaction, project: str, settlement: Settlement, now: Instant) -> bool:
-    tree = settlement.tree
-    values = (tree.open, progress_text(tree), tree.is_ending, tree.run_id, tree.state)
-    if not tx.run(SQL["advance_trees"], values):
-        return False
-    tx.run(SQL["remove_notes"], (tree.run_id, encode_names(settlement.notes)))
-    changed = [(*state_row(state), tree.run_id, name) for name, state in settlement.steps.items()]
-    tx.run_many(SQL["change_steps"], changed)
-    tx.note(now, EventKind.STEPS_CHANGED, event_items.changed_steps(tree.run_id, settlement.runs, settlement.steps))
-    if settlement.runs:
-        create_runs(tx, project, settlement.runs, now)
-    if settlement.cancels:
-        cancel_runs(tx, settlement.cancels, now)
-    if settlement.ended is not None:
-        _end(tx, tree, settlement.ended, now)
-    return True
-
-
-def _end(tx: Transaction, tree: Tree, ended: Ended, now: Instant) -> None:
-    """End the run of the tree: its slots become free, and its own parent gets a note."""
-    run_id = tree.run_id
-    tx.run(SQL["end_trees"], (now, run_id))
-    tx.run(SQL["remove_all_notes"], (run_id,))
-    how = (ended.status, ended.reason, now, ended.exit_code, storable(ended.error))
-    attempt: int = tx.value(SQL["end_tree_runs"], (*how, run_id))
-    if ended.output is not None:
-        tx.run(SQL["add_outputs"], (run_id, ended.output))
-    keys = release_slots(tx, [run_id])
-    tx.note(now, EventKind.RUNS_ENDED, event_items.ended_by_hand([(run_id, ended, attempt)]))
-    tx.note(now, EventKind.EXECUTIONS_ENDED, event_items.over([(tree, ended)]))
-    follow_ends(tx, [run_id])
-    admit_keys(tx, keys)

@@ -37,7 +37,7 @@ _STRIDE: Final = 1_000
 _MAX_STRIDES: Final = 20
 _RUN_DELETES: Final = (
     *("delete_runs_attempts", "delete_runs_outputs", "delete_runs_trees", "delete_runs_bodies", "delete_runs_steps"),
-    "delete_runs_items",
+    *("delete_runs_items", "delete_runs_chains"),
     *("delete_runs_notes", "delete_runs_endings", "delete_runs_decisions", "delete_runs_launches"),
 )
 

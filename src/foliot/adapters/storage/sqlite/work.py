@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from foliot.adapters.storage.shared.chain_asking import Asking
 from foliot.adapters.storage.shared.definition_cache import Reference
 from foliot.adapters.storage.shared.documents import encode, encode_names, limit_keys, read_column, read_number
 from foliot.adapters.storage.shared.finish_plan import Lease, end_unreadable
@@ -11,9 +12,11 @@ from foliot.adapters.storage.shared.rows import attempts_out_of_range
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
+from foliot.adapters.storage.sqlite.rows.ask import ask_chain
 from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
 from foliot.adapters.storage.sqlite.rows.finish import Finishes
 from foliot.adapters.storage.sqlite.rows.results import fanout_of_lease, read_results
+from foliot.domain.chain.message import ChainRequest
 from foliot.domain.events import EventKind
 from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
@@ -155,6 +158,12 @@ class SqliteWork(Part):
             return None if parent is None else read_results(session, parent, query)
 
         return await self._reader.read(read)
+
+    async def ask_chain(
+        self, run_id: RunId, worker_id: WorkerId, token: Token, request: ChainRequest, *, at: Instant | None = None
+    ) -> Mapping[str, Any] | None:
+        asking = Asking(run_id, worker_id, token, request)
+        return await self._writer.submit("ask_chain", lambda tx: ask_chain(tx, self._project, asking, tx.now(at)))
 
     def _claim(self, tx: Transaction, request: _Request, known: Collection[DefinitionId], now: Instant) -> Claimed:
         """Claim runs. Runs with unreadable rows are ended immediately, and others are claimed instead."""

@@ -4,11 +4,12 @@ A kind is a struct with the fields of its specification. A specification is chec
 it first runs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct, ValidationError, convert
 
+from foliot.domain.chain.spec import CHAIN, ChainSpec
 from foliot.domain.fanout.spec import FANOUT, OWN_FIELDS, FanoutFields, inner_spec
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.kinds.agent import AgentSpec
@@ -33,9 +34,9 @@ TIMEOUTS: Final[Mapping[str, Millis]] = {"http": Millis(30 * SECOND)}
 
 def check_spec(kind: str, spec: Mapping[str, Any]) -> None:
     """Raise InvalidJob if the runner of the kind could not execute the specification. Kinds that are not listed in
-    `KINDS` are not checked."""
-    if kind == FANOUT:
-        _check_fanout(spec)
+    `KINDS` or `TREE_CHECKS` are not checked."""
+    if kind in TREE_CHECKS:
+        TREE_CHECKS[kind](spec)
     if kind not in KINDS:
         return
     known = read_spec(KINDS[kind], spec)
@@ -55,6 +56,20 @@ def _check_fanout(spec: Mapping[str, Any]) -> None:
         check_spec(own.reducer.kind, own.reducer.spec)
 
 
+def _check_chain(spec: Mapping[str, Any]) -> None:
+    """Check the class, and what its stages execute."""
+    own = read_spec(ChainSpec, spec)
+    own.check()
+    for stage in own.stages.values():
+        if stage.job is None:
+            check_spec(stage.kind, stage.spec)
+
+
+TREE_CHECKS: Final[Mapping[str, Callable[[Mapping[str, Any]], None]]] = {FANOUT: _check_fanout, CHAIN: _check_chain}
+"""The kinds of jobs whose runs are opened as trees, and how their specifications are checked."""
+_TREE_SPECS: Final[Mapping[str, type[Struct]]] = {FANOUT: FanoutFields, CHAIN: ChainSpec}
+
+
 def _has_nul(value: Any) -> bool:
     if isinstance(value, str):
         return "\0" in value
@@ -65,7 +80,7 @@ def _has_nul(value: Any) -> bool:
 def read_spec(kind: type[Spec], spec: Mapping[str, Any]) -> Spec:
     """Return a specification as a struct of its kind. Raise InvalidJob if it is not valid."""
     try:
-        return convert(spec, kind)
+        return convert(spec, kind, str_keys=True)
     except ValidationError as error:
         is_unknown = "unknown field" in str(error)
         hint = f"Its fields are: {', '.join(kind.__struct_fields__)}." if is_unknown else "Correct this value."
@@ -78,4 +93,4 @@ def read_spec(kind: type[Spec], spec: Mapping[str, Any]) -> Spec:
 
 
 def name_of(kind: type[Struct]) -> str:
-    return next((name for name, known in KINDS.items() if known is kind), FANOUT)
+    return next(name for name, known in (*KINDS.items(), *_TREE_SPECS.items()) if known is kind)

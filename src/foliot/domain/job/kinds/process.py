@@ -14,6 +14,7 @@ LARGEST: Final = (1 << 63) - 1
 """The largest limit that the operating system supports."""
 
 Size = Annotated[int, Meta(ge=0, le=LARGEST)]
+ExitCode = Annotated[int, Meta(ge=0, le=255)]
 VariableName = Annotated[str, Meta(pattern="^[^=\\0]+$")]
 
 
@@ -59,3 +60,5 @@ class CommandSpec(ProcessSpec, frozen=True, kw_only=True, forbid_unknown_fields=
 
     output: OutputMode = "none"
     """Where the output of the run is read from."""
+    success_codes: Annotated[tuple[ExitCode, ...], Meta(min_length=1)] = (0,)
+    """The exit codes that count as success."""

@@ -16,6 +16,8 @@ subclasses the suites. pytest-asyncio must be in its mode `auto` (docs/howto/wri
 from foliot.testing.conformance.storage.answers import AnswerContract
 from foliot.testing.conformance.storage.boots import BootContract
 from foliot.testing.conformance.storage.cancels import CancelContract
+from foliot.testing.conformance.storage.chain_limits import ChainLimitContract
+from foliot.testing.conformance.storage.chains import ChainContract
 from foliot.testing.conformance.storage.claims import ClaimContract
 from foliot.testing.conformance.storage.clocks import ClockFaultContract
 from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
@@ -74,6 +76,8 @@ __all__ = [
     "AnswerContract",
     "BootContract",
     "CancelContract",
+    "ChainContract",
+    "ChainLimitContract",
     "ClaimContract",
     "ClockFaultContract",
     "ConcurrencyContract",

@@ -403,6 +403,38 @@ CREATE TABLE foliot.items (
 );
 CREATE INDEX items_by_run ON foliot.items (run_id) WHERE first = 0;
 
+-- A document that several trees share: that of a class of chains. version rises with every change; 0: not written yet.
+CREATE TABLE foliot.shared_documents (
+    project text COLLATE "C" NOT NULL,
+    key     text COLLATE "C" NOT NULL,
+    version bigint NOT NULL CHECK (version >= 0),
+    body    text CHECK ((body IS NULL) = (version = 0)),
+    PRIMARY KEY (project, key)
+) WITH (fillfactor = 60);
+
+-- One row for each chain that was armed. run_id is the run of its tree.
+CREATE TABLE foliot.chains (
+    run_id     text COLLATE "C" PRIMARY KEY,
+    project    text COLLATE "C" NOT NULL,
+    chain_id   text COLLATE "C" NOT NULL,
+    class_id   text COLLATE "C" NOT NULL,
+    slot       text COLLATE "C" NOT NULL,
+    state      text NOT NULL CHECK (state IN ('armed', 'active', 'cooling_down', 'closed')),
+    outcome    text CHECK ((outcome IS NOT NULL) = (state = 'closed')),
+    armed_at   bigint NOT NULL,
+    deadline   bigint,
+    expires_at bigint NOT NULL CHECK (expires_at > armed_at),
+    closed_at  bigint CHECK ((closed_at IS NOT NULL) = (state = 'closed')),
+    children   integer NOT NULL CHECK (children >= 0),
+    tokens     bigint NOT NULL CHECK (tokens >= 0),
+    usd        double precision NOT NULL CHECK (usd >= 0)
+);
+CREATE UNIQUE INDEX chains_open_slot ON foliot.chains (project, class_id, slot) WHERE state <> 'closed';
+CREATE INDEX chains_by_time ON foliot.chains (project, armed_at, run_id);
+CREATE INDEX chains_by_class ON foliot.chains (project, class_id, armed_at, run_id);
+CREATE INDEX chains_open ON foliot.chains (project, armed_at, run_id) WHERE state <> 'closed';
+CREATE INDEX chains_by_id ON foliot.chains (project, chain_id, armed_at, run_id);
+
 -- nth: the order in the workflow. run_id is the run of the tree, step_run_id the run of the step.
 CREATE TABLE foliot.steps (
     run_id      text COLLATE "C" NOT NULL,

@@ -43,6 +43,7 @@ class Admitter:
         merge: Callable[[T, T], T] | None = None,
         database: Database | None = None,
         is_single: bool = False,
+        is_repeatable: bool = True,
     ) -> T:
         """Call `Database.write`, then admit runs to the limits where it made room."""
         keys: set[str] = set()
@@ -52,7 +53,8 @@ class Admitter:
             keys.update(transaction.keys)
             return answer
 
-        answer = await (database or self._database).write(verb, work_and_keys, merge=merge, is_single=is_single)
+        source = database or self._database
+        answer = await source.write(verb, work_and_keys, merge=merge, is_single=is_single, is_repeatable=is_repeatable)
         try:
             await self._admit(keys, at)
         except StorageError as error:

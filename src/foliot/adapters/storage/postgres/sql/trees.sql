@@ -129,6 +129,13 @@ SELECT run.parent_id, run.child_key, run.id,
 FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS asked (parent_id, child_key)
 JOIN foliot.runs run ON run.parent_id = asked.parent_id AND run.child_key = asked.child_key;
 
+-- name: ended_children
+SELECT run.parent_id, run.child_key, run.status, run.reason, run.error, run.exit_code,
+       (SELECT body FROM foliot.outputs WHERE outputs.run_id = run.id), run.started_at
+FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS asked (parent_id, child_key)
+JOIN foliot.runs run ON run.parent_id = asked.parent_id AND run.child_key = asked.child_key
+WHERE run.finished_at IS NOT NULL;
+
 -- name: open_children
 SELECT id FROM foliot.runs WHERE parent_id = $1 AND child_key IS NOT NULL AND finished_at IS NULL ORDER BY child_key;
 
@@ -138,24 +145,25 @@ SELECT step, waiting, blockers, result, step_run_id, reason FROM foliot.steps WH
 -- -- settle
 
 -- name: advance_trees
--- Changes trees, removes their settled notes ($5, $6) and changes their steps ($7 to $13).
+-- Changes trees, removes their settled notes ($6, $7) and changes their steps ($8 to $14).
 WITH removed AS (
-    DELETE FROM foliot.notes USING unnest((SELECT $5::text[]), (SELECT $6::text[])) AS seen (parent_id, run_id)
+    DELETE FROM foliot.notes USING unnest((SELECT $6::text[]), (SELECT $7::text[])) AS seen (parent_id, run_id)
     WHERE notes.parent_id = seen.parent_id AND notes.run_id = seen.run_id
 ),
 changed AS (
     UPDATE foliot.steps SET
         waiting = new.waiting, blockers = new.blockers, result = new.result, step_run_id = new.step_run_id,
         reason = new.reason
-    FROM unnest((SELECT $7::text[]), (SELECT $8::text[]), (SELECT $9::int[]), (SELECT $10::text[]),
-                (SELECT $11::text[]), (SELECT $12::text[]), (SELECT $13::text[]))
+    FROM unnest((SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::int[]), (SELECT $11::text[]),
+                (SELECT $12::text[]), (SELECT $13::text[]), (SELECT $14::text[]))
          AS new (run_id, step, waiting, blockers, result, step_run_id, reason)
     WHERE steps.run_id = new.run_id AND steps.step = new.step
 )
 UPDATE foliot.trees SET
-    state = trees.state + 1, open = new.open, progress = new.progress, is_ending = new.is_ending
-FROM unnest((SELECT $1::text[]), (SELECT $2::int[]), (SELECT $3::text[]), (SELECT $4::boolean[]))
-     AS new (run_id, open, progress, is_ending)
+    state = trees.state + 1, open = new.open, progress = new.progress, is_ending = new.is_ending,
+    deadline = new.deadline
+FROM unnest((SELECT $1::text[]), (SELECT $2::int[]), (SELECT $3::text[]), (SELECT $4::boolean[]), (SELECT $5::bigint[]))
+     AS new (run_id, open, progress, is_ending, deadline)
 WHERE trees.run_id = new.run_id;
 
 -- name: end_trees

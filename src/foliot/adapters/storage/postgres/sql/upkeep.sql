@@ -145,6 +145,9 @@ DELETE FROM foliot.tree_bodies WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 -- name: delete_runs_steps
 DELETE FROM foliot.steps WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
+-- name: delete_runs_chains
+DELETE FROM foliot.chains WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
 -- name: delete_runs_items
 DELETE FROM foliot.items WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 

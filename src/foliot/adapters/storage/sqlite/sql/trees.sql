@@ -80,6 +80,12 @@ SELECT
     OR EXISTS (SELECT 1 FROM trees t WHERE t.run_id = r.id AND t.ended_at IS NULL)
 FROM json_each(?2) j CROSS JOIN runs r ON r.parent_id = ?1 AND r.child_key = j.value
 
+-- name: ended_children
+SELECT r.child_key, r.status, r.reason, r.error, r.exit_code, o.body, r.started_at
+FROM json_each(?2) j CROSS JOIN runs r ON r.parent_id = ?1 AND r.child_key = j.value
+LEFT JOIN outputs o ON o.run_id = r.id
+WHERE r.finished_at IS NOT NULL
+
 -- name: open_children
 SELECT id FROM runs WHERE parent_id = ? AND child_key IS NOT NULL AND finished_at IS NULL ORDER BY child_key
 
@@ -91,7 +97,7 @@ SELECT s.step, r.shown_status, r.reason, r.error FROM steps s CROSS JOIN shown_r
 
 -- name: advance_trees
 -- The comparison: the row is updated only in the state that was read.
-UPDATE trees SET state = state + 1, open = ?, progress = ?, is_ending = ?
+UPDATE trees SET state = state + 1, open = ?, progress = ?, is_ending = ?, deadline = ?
 WHERE run_id = ? AND state = ? AND ended_at IS NULL
 
 -- name: remove_notes

@@ -98,6 +98,9 @@ DELETE FROM tree_bodies WHERE run_id IN (SELECT value FROM json_each(?))
 -- name: delete_runs_steps
 DELETE FROM steps WHERE run_id IN (SELECT value FROM json_each(?))
 
+-- name: delete_runs_chains
+DELETE FROM chains WHERE run_id IN (SELECT value FROM json_each(?))
+
 -- name: delete_runs_items
 DELETE FROM items WHERE run_id IN (SELECT value FROM json_each(?))
 

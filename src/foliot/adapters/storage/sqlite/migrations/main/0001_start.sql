@@ -454,6 +454,39 @@ CREATE TABLE steps (
     PRIMARY KEY (run_id, step)
 ) WITHOUT ROWID, STRICT;
 
+-- A document that several trees share: that of a class of chains. version rises with every change; 0: not written yet.
+CREATE TABLE shared_documents (
+    project TEXT NOT NULL,
+    key TEXT NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 0),
+    body BLOB CHECK ((body IS NULL) = (version = 0)),
+    PRIMARY KEY (project, key)
+) STRICT;
+
+-- One row for each chain that was armed. run_id is the run of its tree.
+CREATE TABLE chains (
+    run_id TEXT PRIMARY KEY NOT NULL,
+    project TEXT NOT NULL,
+    chain_id TEXT NOT NULL,
+    class_id TEXT NOT NULL,
+    slot TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('armed', 'active', 'cooling_down', 'closed')),
+    outcome TEXT CHECK ((outcome IS NOT NULL) = (state = 'closed')),
+    armed_at INTEGER NOT NULL,
+    deadline INTEGER,
+    expires_at INTEGER NOT NULL CHECK (expires_at > armed_at),
+    closed_at INTEGER CHECK ((closed_at IS NOT NULL) = (state = 'closed')),
+    children INTEGER NOT NULL CHECK (children >= 0),
+    tokens INTEGER NOT NULL CHECK (tokens >= 0),
+    usd REAL NOT NULL CHECK (usd >= 0)
+) STRICT;
+
+CREATE UNIQUE INDEX chains_open_slot ON chains (project, class_id, slot) WHERE state <> 'closed';
+CREATE INDEX chains_by_time ON chains (project, armed_at, run_id);
+CREATE INDEX chains_by_class ON chains (project, class_id, armed_at, run_id);
+CREATE INDEX chains_open ON chains (project, armed_at, run_id) WHERE state <> 'closed';
+CREATE INDEX chains_by_id ON chains (project, chain_id, armed_at, run_id);
+
 -- Unsettled changes: a child of the parent has ended or, if both are the same run, the tree itself must be settled.
 CREATE TABLE notes (
     parent_id TEXT NOT NULL,

@@ -1,0 +1,101 @@
+"""What a step of a chain decided.
+
+A request of the running step counts more than JSON on the last line of its output, and that counts more than its exit
+code. A step that decides nothing of this has failed.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from foliot.domain.instant import EARLIEST, LATEST, Instant, from_datetime
+from foliot.domain.run.payload import UNREADABLE
+
+
+class Decision(StrEnum):
+    QUIET = "quiet"
+    """The scout found nothing."""
+    TRIGGER = "trigger"
+    """The scout found something: the chain is armed."""
+    DONE = "done"
+    """The action was executed."""
+    GOOD = "good"
+    """The check found the wanted state."""
+    MONITOR = "monitor"
+    """The check must be repeated later."""
+    RETRY = "retry"
+    """The action is to be executed again."""
+    ESCALATE = "escalate"
+    """A person must act."""
+    CLOSE = "close"
+    """Nothing is left to do."""
+
+
+_CHECKS: Final = {0: Decision.GOOD, 20: Decision.MONITOR, 30: Decision.RETRY, 40: Decision.ESCALATE}
+DEFAULT_CODES: Final[Mapping[str, Mapping[int, Decision]]] = {
+    "scout": {0: Decision.QUIET, 10: Decision.TRIGGER},
+    "action": {0: Decision.DONE, 15: Decision.CLOSE},
+    "verify": _CHECKS,
+    "monitor": _CHECKS,
+    "escalate": {0: Decision.DONE},
+    "": {0: Decision.DONE, 15: Decision.CLOSE},
+}
+"""Stage -> exit code -> decision. The last entry is for all other stages."""
+_OF_CHECKS: Final = frozenset({Decision.GOOD, Decision.MONITOR, Decision.RETRY, Decision.ESCALATE, Decision.CLOSE})
+POSSIBLE: Final[Mapping[str, frozenset[Decision]]] = {
+    "scout": frozenset({Decision.QUIET, Decision.TRIGGER}),
+    "action": frozenset({Decision.DONE, Decision.RETRY, Decision.ESCALATE, Decision.CLOSE}),
+    "verify": _OF_CHECKS,
+    "monitor": _OF_CHECKS,
+    "escalate": frozenset({Decision.DONE}),
+    "": frozenset({Decision.DONE, Decision.ESCALATE, Decision.CLOSE}),
+}
+"""What a step of each stage may decide."""
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """The JSON object that a step prints as its last line, returns, or answers with. Other keys are allowed."""
+
+    decision: Decision | None = None
+    reason: str = ""
+    slot: str = ""
+    """Which incident a scout found, if there can be several."""
+    deadline: int | str | None = None
+    """When the incident is over: ISO 8601, or seconds since 1970."""
+    data: Any = None
+    """What all further steps get in their payload."""
+    tokens: int = 0
+    usd: float = 0.0
+
+
+NO_REPORT: Final = Report()
+
+
+def read_report(output: bytes | None) -> Report:
+    """Return the report in the output of a step. Output that is not such an object reports nothing."""
+    if output is None:
+        return NO_REPORT
+    try:
+        return msgspec.json.decode(output, type=Report)
+    except UNREADABLE:
+        return NO_REPORT
+
+
+def read_deadline(value: int | str | None) -> Instant | None:
+    """Return the moment that a report names. A text that is no moment counts as none."""
+    if value is None:
+        return None
+    try:
+        moment = value * 1_000 if isinstance(value, int) else from_datetime(_with_zone(datetime.fromisoformat(value)))
+    except (ValueError, OverflowError):
+        return None
+    return Instant(moment) if EARLIEST <= moment <= LATEST else None
+
+
+def _with_zone(moment: datetime) -> datetime:
+    """Return a moment without a time zone as one in UTC."""
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,0 +1,117 @@
+"""Chains and their classes, as text."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from foliot.interfaces.cli.render.format import moment
+from foliot.interfaces.cli.render.table import Column, print_fields, print_section
+from foliot.service.queries.chain_view import ChainDetailView, ChainStepView, ChainView, ClassView
+
+_CLASSES: Final = (
+    Column("CLASS", is_whole=True),
+    Column("BREAKER", stays=True),
+    Column("ACTIVE"),
+    Column("FAILURES"),
+    Column("TODAY"),
+    Column("STAGES"),
+)
+_CHAINS: Final = (
+    Column("CHAIN", is_whole=True),
+    Column("STATE", stays=True),
+    Column("ARMED"),
+    Column("EXPIRES"),
+    Column("STEPS"),
+    Column("SPENT"),
+    Column("RUN", is_whole=True),
+)
+_STEPS: Final = (
+    Column("STEP", is_whole=True),
+    Column("DEPTH"),
+    Column("TRY"),
+    Column("STATUS", stays=True),
+    Column("BEGINS"),
+    Column("DECIDED"),
+    Column("BECAUSE"),
+    Column("RUN", is_whole=True),
+)
+_MOVES: Final = (Column("TIME"), Column("STATE", stays=True), Column("CAUSE"))
+_REFUSED: Final = (Column("TIME"), Column("STEP"), Column("CODE", stays=True), Column("PROBLEM"))
+
+
+def print_classes(classes: Sequence[ClassView]) -> None:
+    print_section("", _CLASSES, [_class_row(one) for one in classes])
+
+
+def _class_row(one: ClassView) -> tuple[object, ...]:
+    most = "" if one.limits is None else f" of {one.limits.max_concurrent}"
+    return (
+        one.id,
+        _breaker(one),
+        f"{len(one.active)}{most}",
+        one.failures,
+        _spent(one.tokens_today, one.usd_today),
+        ", ".join(one.stages) or "follow-ups of a job",
+    )
+
+
+def _breaker(one: ClassView) -> str:
+    if one.stopped:
+        return "stopped"
+    return (
+        f"open until {moment(one.resume_at)}: {one.cause}" if one.breaker == "open" else one.breaker.replace("_", " ")
+    )
+
+
+def _spent(tokens: int, usd: float) -> str:
+    parts = [f"{tokens} tokens" if tokens else "", f"{usd:g} USD" if usd else ""]
+    return ", ".join(part for part in parts if part) or "-"
+
+
+def print_chains(chains: Sequence[ChainView], *, title: str = "") -> None:
+    print_section(title, _CHAINS, [_chain_row(one) for one in chains])
+
+
+def _chain_row(one: ChainView) -> tuple[object, ...]:
+    state = one.state.replace("_", " ")
+    return (
+        one.id,
+        state if one.outcome is None else f"{state} ({one.outcome.replace('_', ' ')})",
+        moment(one.armed_at),
+        moment(one.expires_at),
+        one.children,
+        _spent(one.tokens, one.usd),
+        one.run_id,
+    )
+
+
+def print_chain(page: ChainDetailView) -> None:
+    """Print the timeline of a chain."""
+    limits = page.limits
+    budget = [f"{limits.tokens} tokens" if limits.tokens else "", f"{limits.usd:g} USD" if limits.usd else ""]
+    of_budget = ", ".join(part for part in budget if part)
+    print_fields(
+        [
+            ("chain", page.id),
+            ("class", page.class_id),
+            ("state", page.state.replace("_", " ")),
+            ("outcome", None if page.outcome is None else page.outcome.replace("_", " ")),
+            ("because", page.cause),
+            ("armed", moment(page.armed_at)),
+            ("deadline", None if page.deadline is None else moment(page.deadline)),
+            ("expires", moment(page.expires_at)),
+            ("steps", f"{page.children} of {limits.max_children}"),
+            ("spent", _spent(page.tokens, page.usd) + (f" of {of_budget}" if of_budget else "")),
+            ("run", page.run_id),
+        ]
+    )
+    print_section("States", _MOVES, [(moment(one.at), one.state.replace("_", " "), one.cause) for one in page.moves])
+    print_section("Steps", _STEPS, [_step_row(step) for step in page.steps])
+    print_section(
+        "Refused requests", _REFUSED, [(moment(one.at), one.step, one.code, one.message) for one in page.refused]
+    )
+
+
+def _step_row(step: ChainStepView) -> tuple[object, ...]:
+    decided = "-" if step.decision is None else step.decision + (f": {step.reason}" if step.reason else "")
+    begins = moment(step.started_at or step.due_at)
+    return step.key, step.depth, step.attempt, step.status, begins, decided, step.cause, step.run_id

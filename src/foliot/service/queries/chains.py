@@ -1,0 +1,50 @@
+"""Queries about chains and their classes."""
+
+from foliot.domain.chain.state import ChainState
+from foliot.errors import NotFound
+from foliot.ports.chains import ChainFilter
+from foliot.ports.clock import Clock
+from foliot.ports.storage import Storage
+from foliot.service.paging import check_limit
+from foliot.service.queries.chain_view import (
+    ChainDetailView,
+    ChainView,
+    ClassView,
+    view_chain,
+    view_class,
+    view_details,
+)
+
+
+class ChainQueries:
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._queries = storage.queries
+        self._clock = clock
+
+    async def classes(self) -> list[ClassView]:
+        """Return all classes, by id: the declared ones, and those of jobs whose runs have started follow-ups."""
+        now = self._clock.now()
+        return [view_class(one, now) for one in await self._queries.chain_classes()]
+
+    async def page(self, *, class_id: str | None = None, limit: int = 20) -> list[ChainView]:
+        """Return chains, the newest first."""
+        check_limit(limit)
+        found = await self._queries.chains_page(ChainFilter(class_id=class_id, limit=limit))
+        return [view_chain(record) for record in found.chains]
+
+    async def open(self, *, class_id: str | None = None, limit: int = 100) -> list[ChainView]:
+        """Return chains that are not closed, the newest first."""
+        check_limit(limit)
+        pages = [
+            await self._queries.chains_page(ChainFilter(class_id=class_id, state=state, limit=limit))
+            for state in (ChainState.ARMED, ChainState.ACTIVE, ChainState.COOLING_DOWN)
+        ]
+        found = [view_chain(record) for page in pages for record in page.chains]
+        return sorted(found, key=lambda chain: chain.armed_at, reverse=True)[:limit]
+
+    async def get(self, name: str) -> ChainDetailView:
+        """Return a chain, given by its id or by its run. Of several chains with one id, the newest."""
+        found = await self._queries.chain(name)
+        if found is None or found.record is None:
+            raise NotFound("chain", name)
+        return view_details(found.record, found)
