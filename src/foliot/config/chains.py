@@ -12,6 +12,7 @@ from foliot.config.kinds import Kind, kind_of, refuse_foreign_keys
 from foliot.config.reading import Fields, Found, Reading
 from foliot.config.schedules import NamedSchedule, distinct, job_schedules
 from foliot.config.work import read_work
+from foliot.domain.chain.guard import JOB_CLASSES
 from foliot.domain.chain.spec import CHAIN as CHAIN_KIND
 from foliot.domain.chain.spec import STAGES, BreakerRule, Ceilings, ChainSpec, Interval, Limits, Stage
 from foliot.domain.deploy.deployment import FILE
@@ -46,6 +47,9 @@ class ChainReader:
             return None
         class_id = read_id(own, node, "chain", "auction-defense", self._reading)
         known = self._reading.problems.errors
+        if class_id.startswith(JOB_CLASSES):
+            hint = "These classes belong to the follow-ups of jobs."
+            self._reading.problems.error(own["id"].place, f"an id must not begin with {JOB_CLASSES}", hint)
         spec = self._spec(own, node)
         schedules = tuple(distinct(job_schedules(class_id, own, self._reading), self._reading))
         if spec is None or self._reading.problems.errors > known:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from foliot.domain.chain.spec import SCOUT, ChainSpec, Stage
 from foliot.domain.chain.state import Chain, ChainStep
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.instant import Instant, to_iso
+from foliot.domain.instant import MINUTE, Instant, Millis, to_iso
 from foliot.domain.job.definition import tree_definition_id
 from foliot.domain.job.job import TREES_QUEUE, Delivery, JobSpec, Options
 from foliot.domain.run.retry import Retry
@@ -19,6 +19,7 @@ from foliot.domain.run.run import NewRun
 from foliot.domain.tree.tree import Tree
 
 STEP_TRIGGER: Final = "chain"
+SCOUT_TIMEOUT: Final = Millis(10 * MINUTE)
 _TEMPLATE: Final = re.compile(r"\{\{\s*(chainId|chainClass|stage|depth|attempt|expiresAt|deadline)\s*\}\}")
 _TEMPLATED: Final = ("env", "prompt", "args", "command", "argv", "url", "body", "headers", "stdin")
 """Fields of a specification in which templates are replaced, except in the command line of a shell."""
@@ -57,6 +58,9 @@ def stage_spec(stage: str, given: Stage, registered: JobSpec | None) -> JobSpec:
     delivery = Delivery.AT_LEAST_ONCE if given.idempotent or stage == SCOUT else Delivery.AT_MOST_ONCE
     if options.queue != TREES_QUEUE:  # an execution or a fanout continues after a crash
         options = replace(options, retry=Retry(), delivery=delivery)
+    if stage == SCOUT and options.timeout is None:
+        # Before it is armed, a chain has no expiry that would end a scout that hangs.
+        options = replace(options, timeout=SCOUT_TIMEOUT)
     return replace(spec, options=options, spec=_with_codes(spec, given.codes(stage).keys()))
 
 
