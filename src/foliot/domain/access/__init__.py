@@ -1,0 +1,6 @@
+"""Who may do what, and who did it.
+
+role        roles, and what each of them may do
+principal   who made a request: a role, or the scopes of a token that may do less
+actor       who made a change, as it is stored with the change
+"""
