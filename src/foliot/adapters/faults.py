@@ -47,9 +47,9 @@ VERBS: Final = (
     *("register", "renew", "retire", "expired", "remove_expired", "lead", "resign", "prune", "prune_logs"),
     *("expire_workers", "hold_listener", "advance_listener", "release_listener", "progress", "append_items"),
     *("probe", "save_clock_fault"),
-    *("put_dsn", "remove_dsn"),
     *("ask_chain", "change_class"),
     *("add_deliveries", "take_deliveries", "settle_deliveries"),
+    *("put_dsn", "remove_dsn", "add_audit"),
 )
 POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))
 """All points: before and after each commit of a storage. `prune_logs` exists only in SQLite, which has a log file."""

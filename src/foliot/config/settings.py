@@ -75,6 +75,7 @@ class RetentionSettings(NamedTuple):
     executions_per_workflow: int | None = 100
     executions_age: Millis | None = None
     executions_total: int | None = None
+    audit_age: Millis | None = Millis(400 * DAY)
 
 
 class OutboundSettings(Struct, frozen=True, kw_only=True):

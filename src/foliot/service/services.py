@@ -1,10 +1,13 @@
 """An open storage and the services on it. `wiring` builds it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from foliot.domain.access.actor import Actor
 from foliot.domain.ids import IdSource
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
+from foliot.service.commands.audit import AuditService
 from foliot.service.commands.chains import ChainService
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
@@ -22,7 +25,7 @@ from foliot.service.queries.logs import Logs
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """All commands and queries."""
+    """All commands and queries. Changes are recorded with the actor of the storage."""
 
     storage: Storage
     clock: Clock
@@ -40,6 +43,18 @@ class Services:
     urls: UrlSecrets
     logs: Logs
     queries: Queries
+    audit: AuditService
+    build_for: Callable[[Actor], "Services"]
+    """Builds the services of another actor, or returns those that were built before."""
+
+    @property
+    def actor(self) -> Actor:
+        """Who makes the changes."""
+        return self.storage.actor
+
+    def acting_as(self, actor: Actor) -> "Services":
+        """Return the same services for another actor: what they change is recorded as its changes."""
+        return self.build_for(actor)
 
     async def close(self) -> None:
         """Close the storage."""

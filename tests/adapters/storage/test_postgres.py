@@ -126,6 +126,10 @@ class TestDeliveries(contracts.DeliveryContract):
     pass
 
 
+class TestAudit(contracts.AuditContract):
+    pass
+
+
 class TestDsns(contracts.DsnContract):
     pass
 

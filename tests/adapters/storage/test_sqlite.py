@@ -199,6 +199,10 @@ class TestDeliveries(suites.DeliveryContract):
     pass
 
 
+class TestAudit(suites.AuditContract):
+    pass
+
+
 class TestDsns(suites.DsnContract):
     pass
 

@@ -58,6 +58,7 @@ _SECTIONS: Final = {
         "chain": "Decide what follows in a chain, or start a follow-up.",
     },
     "Maintenance": {
+        "audit": "List who changed what.",
         "doctor": "Check this installation and suggest fixes.",
         "verify": "Check the tick ledger against the schedules.",
         "backup": "Copy the database while it is in use.",

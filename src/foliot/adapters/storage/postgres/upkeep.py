@@ -165,6 +165,7 @@ async def _prune(
         ticks=ticks,
         events=await _prune_older(transaction, "prune_events", retention.events_age, now, limit),
         schedules=schedules,
+        audit=await _prune_older(transaction, "prune_audit", retention.audit_age, now, limit),
         dedupe=keys + len(await transaction.rows("prune_keys", now, limit)),
     )
 

@@ -14,6 +14,7 @@ subclasses the suites. pytest-asyncio must be in its mode `auto` (docs/howto/wri
 """
 
 from foliot.testing.conformance.storage.answers import AnswerContract
+from foliot.testing.conformance.storage.audit import AuditContract
 from foliot.testing.conformance.storage.boots import BootContract
 from foliot.testing.conformance.storage.cancels import CancelContract
 from foliot.testing.conformance.storage.chain_limits import ChainLimitContract
@@ -74,6 +75,7 @@ from foliot.testing.conformance.storage.workflows import WorkflowContract
 
 __all__ = [
     "AnswerContract",
+    "AuditContract",
     "BootContract",
     "CancelContract",
     "ChainContract",

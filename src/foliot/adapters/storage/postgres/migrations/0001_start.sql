@@ -551,6 +551,22 @@ CREATE INDEX deliveries_failed ON foliot.deliveries (finished_at) WHERE state = 
 CREATE INDEX deliveries_accepted ON foliot.deliveries (receiver, finished_at) WHERE state = 'delivered';
 CREATE INDEX deliveries_over ON foliot.deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
+-- Who changed what. before and after are JSON documents without secrets.
+CREATE TABLE foliot.audit (
+    seq    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at     bigint NOT NULL,
+    actor  text COLLATE "C" NOT NULL,
+    detail text NOT NULL,
+    action text NOT NULL,
+    kind   text NOT NULL,
+    id     text COLLATE "C" NOT NULL,
+    before text,
+    after  text
+);
+CREATE INDEX audit_at ON foliot.audit (at, seq);
+CREATE INDEX audit_actor ON foliot.audit (actor, at, seq);
+CREATE INDEX audit_id ON foliot.audit (id, at, seq);
+
 CREATE TABLE foliot.leader (
     name       text PRIMARY KEY,
     holder     text NOT NULL,

@@ -238,6 +238,10 @@ RETURNING 1;
 DELETE FROM foliot.deliveries WHERE id = ANY (ARRAY(
     SELECT id FROM foliot.deliveries WHERE finished_at IS NOT NULL AND finished_at < $1 ORDER BY finished_at LIMIT $2));
 
+-- name: prune_audit
+DELETE FROM foliot.audit WHERE seq = ANY (ARRAY(SELECT seq FROM foliot.audit WHERE at < $1 ORDER BY at LIMIT $2))
+RETURNING 1;
+
 -- name: prune_keys
 DELETE FROM foliot.dedupe WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM foliot.dedupe WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))

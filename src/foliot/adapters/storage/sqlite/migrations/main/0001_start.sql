@@ -348,6 +348,22 @@ CREATE INDEX deliveries_failed ON deliveries (finished_at) WHERE state = 'failed
 CREATE INDEX deliveries_accepted ON deliveries (receiver, finished_at) WHERE state = 'delivered';
 CREATE INDEX deliveries_over ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
+-- Who changed what. before and after are JSON documents without secrets.
+CREATE TABLE audit (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    action TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    before TEXT,
+    after TEXT
+) STRICT;
+CREATE INDEX audit_at ON audit (at);
+CREATE INDEX audit_actor ON audit (actor, at);
+CREATE INDEX audit_id ON audit (id, at);
+
 CREATE TABLE leader (
     name TEXT PRIMARY KEY NOT NULL,
     holder TEXT,
