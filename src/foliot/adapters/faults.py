@@ -50,6 +50,8 @@ VERBS: Final = (
     *("ask_chain", "change_class"),
     *("add_deliveries", "take_deliveries", "settle_deliveries"),
     *("put_dsn", "remove_dsn", "add_audit"),
+    *("put_dsn", "remove_dsn", "add_audit", "add_token", "revoke_token", "save_token_use"),
+    *("begin_request", "complete_request", "abandon_request"),
 )
 POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))
 """All points: before and after each commit of a storage. `prune_logs` exists only in SQLite, which has a log file."""

@@ -22,6 +22,8 @@ from foliot.ports.ledger import Ledger
 from foliot.ports.listeners import Listeners
 from foliot.ports.orders import Orders
 from foliot.ports.queries import Queries
+from foliot.ports.requests import Requests
+from foliot.ports.tokens import Tokens
 from foliot.ports.topic import Topic
 from foliot.ports.trees import TreeStore
 from foliot.ports.upkeep import Upkeep
@@ -66,6 +68,12 @@ class Storage(Protocol):
 
     @property
     def deliveries(self) -> Deliveries: ...
+
+    @property
+    def tokens(self) -> Tokens: ...
+
+    @property
+    def requests(self) -> Requests: ...
 
     @property
     def audit(self) -> Audit: ...

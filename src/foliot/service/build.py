@@ -18,8 +18,10 @@ from foliot.service.commands.dsns import DsnService
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.maps import MapService
+from foliot.service.commands.requests import RequestService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import DefaultLayers, ScheduleService
+from foliot.service.commands.tokens import TokenService
 from foliot.service.commands.workflows import WorkflowService
 from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.queries.all import Queries
@@ -78,6 +80,8 @@ def _build(
         deployer=Deployer(storage, jobs, schedules, workflows, urls),
         logs=logs,
         queries=Queries.on(storage, clock, logs, documents),
+        tokens=TokenService(storage, clock, ids, jobs),
+        requests=RequestService(storage, clock, ids),
         audit=AuditService(storage),
         build_for=build_for,
     )

@@ -15,8 +15,10 @@ from foliot.service.commands.dsns import DsnService
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.maps import MapService
+from foliot.service.commands.requests import RequestService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
+from foliot.service.commands.tokens import TokenService
 from foliot.service.commands.workflows import WorkflowService
 from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.queries.all import Queries
@@ -43,6 +45,8 @@ class Services:
     urls: UrlSecrets
     logs: Logs
     queries: Queries
+    tokens: TokenService
+    requests: RequestService
     audit: AuditService
     build_for: Callable[[Actor], "Services"]
     """Builds the services of another actor, or returns those that were built before."""

@@ -130,6 +130,14 @@ class TestAudit(contracts.AuditContract):
     pass
 
 
+class TestTokens(contracts.TokenContract):
+    pass
+
+
+class TestRequests(contracts.RequestContract):
+    pass
+
+
 class TestDsns(contracts.DsnContract):
     pass
 

@@ -203,6 +203,14 @@ class TestAudit(suites.AuditContract):
     pass
 
 
+class TestTokens(suites.TokenContract):
+    pass
+
+
+class TestRequests(suites.RequestContract):
+    pass
+
+
 class TestDsns(suites.DsnContract):
     pass
 

@@ -28,6 +28,8 @@ BY_HAND: Final = (
     *("pause_step", "pause_job", "add_dependency", "remove_dependency", "probe", "save_clock_fault"),
     *("add_deliveries", "take_deliveries", "settle_deliveries"),
     *("put_dsn", "remove_dsn", "add_audit"),
+    *("put_dsn", "remove_dsn", "add_audit", "add_token", "revoke_token", "save_token_use"),
+    *("begin_request", "complete_request", "abandon_request"),
 )
 """Verbs that the application does not come by. That they are atomic is shown where the storages are tested, for
 `ask_chain` in `test_chains_killed.py`."""

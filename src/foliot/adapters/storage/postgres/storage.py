@@ -24,8 +24,10 @@ from foliot.adapters.storage.postgres.ledger import PostgresLedger
 from foliot.adapters.storage.postgres.listeners import PostgresListeners
 from foliot.adapters.storage.postgres.orders import PostgresOrders
 from foliot.adapters.storage.postgres.queries import PostgresQueries
+from foliot.adapters.storage.postgres.requests import PostgresRequests
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
+from foliot.adapters.storage.postgres.tokens import PostgresTokens
 from foliot.adapters.storage.postgres.trees import PostgresTrees
 from foliot.adapters.storage.postgres.upkeep import PostgresUpkeep
 from foliot.adapters.storage.postgres.work import PostgresWork
@@ -41,6 +43,8 @@ from foliot.ports.ledger import Ledger
 from foliot.ports.listeners import Listeners
 from foliot.ports.orders import Orders
 from foliot.ports.queries import Queries
+from foliot.ports.requests import Requests
+from foliot.ports.tokens import Tokens
 from foliot.ports.topic import Topic
 from foliot.ports.trees import TreeStore
 from foliot.ports.upkeep import Upkeep
@@ -64,6 +68,8 @@ class PostgresStorage:
     listeners: Listeners
     dsns: Dsns
     deliveries: Deliveries
+    tokens: Tokens
+    requests: Requests
     audit: Audit
 
     def __init__(
@@ -100,6 +106,8 @@ class PostgresStorage:
         self.orders = PostgresOrders(database, admitter, self._definitions, self._project)
         self.definitions = PostgresDefinitions(database, admitter, self._project)
         self.dsns = PostgresDsns(database)
+        self.tokens = PostgresTokens(database)
+        self.requests = PostgresRequests(database)
         self.audit = PostgresAudit(database)
 
     def acting_as(self, actor: Actor) -> "PostgresStorage":

@@ -26,6 +26,8 @@ from foliot.adapters.storage.sqlite.ledger import SqliteLedger
 from foliot.adapters.storage.sqlite.listeners import SqliteListeners
 from foliot.adapters.storage.sqlite.orders import SqliteOrders
 from foliot.adapters.storage.sqlite.queries import SqliteQueries
+from foliot.adapters.storage.sqlite.requests import SqliteRequests
+from foliot.adapters.storage.sqlite.tokens import SqliteTokens
 from foliot.adapters.storage.sqlite.trees import SqliteTrees
 from foliot.adapters.storage.sqlite.upkeep import SqliteUpkeep
 from foliot.adapters.storage.sqlite.work import SqliteWork
@@ -73,6 +75,8 @@ class SqliteStorage:
         self.orders = SqliteOrders(context, self.work.finishes)
         self.definitions = SqliteDefinitions(context)
         self.dsns = SqliteDsns(context)
+        self.tokens = SqliteTokens(context)
+        self.requests = SqliteRequests(context)
         self.audit = SqliteAudit(context)
 
     def acting_as(self, actor: Actor) -> "SqliteStorage":

@@ -339,6 +339,7 @@ def _find_items(session: Session, progress: Round, age: Millis | None, now: Inst
 def _remove(tx: Transaction, removable: _Removable, retention: Retention, now: Instant, limit: int) -> Pruned:
     """Remove what was found, and old rows of the other tables."""
     tx.run(SQL["prune_limits"], (limit,))
+    tx.run(SQL["prune_requests"], (now, limit))
     if removable.items_of is not None:
         tx.run(SQL["prune_items"], (removable.items_of, CHUNKS_PER_PIECE))
     events = 0

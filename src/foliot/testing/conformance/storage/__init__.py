@@ -57,6 +57,7 @@ from foliot.testing.conformance.storage.queries import DefinitionQueryContract, 
 from foliot.testing.conformance.storage.references import ReferenceContract
 from foliot.testing.conformance.storage.renames import RenameContract
 from foliot.testing.conformance.storage.reports import ReportContract
+from foliot.testing.conformance.storage.requests import RequestContract
 from foliot.testing.conformance.storage.results import ResultContract
 from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
@@ -64,6 +65,7 @@ from foliot.testing.conformance.storage.settlements import SettlementContract
 from foliot.testing.conformance.storage.signals import SignalContract
 from foliot.testing.conformance.storage.skips import SkipContract
 from foliot.testing.conformance.storage.tick_pages import RunListContract, TickPageContract
+from foliot.testing.conformance.storage.tokens import TokenContract
 from foliot.testing.conformance.storage.trees import TreeContract
 from foliot.testing.conformance.storage.unreadable import UnreadableContract
 from foliot.testing.conformance.storage.unreadable_runs import UnreadableRunContract
@@ -121,6 +123,7 @@ __all__ = [
     "ReferenceContract",
     "RenameContract",
     "ReportContract",
+    "RequestContract",
     "ResultContract",
     "RunContract",
     "RunListContract",
@@ -130,6 +133,7 @@ __all__ = [
     "SignalContract",
     "SkipContract",
     "TickPageContract",
+    "TokenContract",
     "TreeContract",
     "UnreadableContract",
     "UnreadableRunContract",

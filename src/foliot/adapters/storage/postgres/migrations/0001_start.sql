@@ -551,6 +551,36 @@ CREATE INDEX deliveries_failed ON foliot.deliveries (finished_at) WHERE state = 
 CREATE INDEX deliveries_accepted ON foliot.deliveries (receiver, finished_at) WHERE state = 'delivered';
 CREATE INDEX deliveries_over ON foliot.deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
+-- Tokens of programs. digest is the SHA-256 of the token, which is stored nowhere. A token has a role or scopes.
+CREATE TABLE foliot.tokens (
+    id           text COLLATE "C" PRIMARY KEY,
+    name         text COLLATE "C" NOT NULL,
+    role         text,
+    scopes       text NOT NULL,
+    digest       bytea NOT NULL,
+    expires_at   bigint,
+    created_at   bigint NOT NULL,
+    created_by   text NOT NULL,
+    last_used_at bigint,
+    revoked_at   bigint,
+    CHECK ((role IS NULL) = (scopes <> '[]'))
+);
+CREATE UNIQUE INDEX tokens_name ON foliot.tokens (name) WHERE revoked_at IS NULL;
+
+-- Requests with an idempotency key, and their answers once they have one.
+CREATE TABLE foliot.requests (
+    principal   text COLLATE "C" NOT NULL,
+    key         text COLLATE "C" NOT NULL,
+    digest      bytea NOT NULL,
+    resource_id text NOT NULL,
+    begun_at    bigint NOT NULL,
+    expires_at  bigint NOT NULL,
+    status      integer,
+    body        bytea,
+    PRIMARY KEY (principal, key)
+);
+CREATE INDEX requests_expiry ON foliot.requests (expires_at);
+
 -- Who changed what. before and after are JSON documents without secrets.
 CREATE TABLE foliot.audit (
     seq    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -242,6 +242,10 @@ DELETE FROM foliot.deliveries WHERE id = ANY (ARRAY(
 DELETE FROM foliot.audit WHERE seq = ANY (ARRAY(SELECT seq FROM foliot.audit WHERE at < $1 ORDER BY at LIMIT $2))
 RETURNING 1;
 
+-- name: prune_requests
+DELETE FROM foliot.requests WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM foliot.requests WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2));
+
 -- name: prune_keys
 DELETE FROM foliot.dedupe WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM foliot.dedupe WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))

@@ -348,6 +348,36 @@ CREATE INDEX deliveries_failed ON deliveries (finished_at) WHERE state = 'failed
 CREATE INDEX deliveries_accepted ON deliveries (receiver, finished_at) WHERE state = 'delivered';
 CREATE INDEX deliveries_over ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
+-- Tokens of programs. digest is the SHA-256 of the token, which is stored nowhere. A token has a role or scopes.
+CREATE TABLE tokens (
+    id TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL,
+    role TEXT,
+    scopes TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    expires_at INTEGER,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    last_used_at INTEGER,
+    revoked_at INTEGER,
+    CHECK ((role IS NULL) = (scopes <> '[]'))
+) WITHOUT ROWID, STRICT;
+CREATE UNIQUE INDEX tokens_name ON tokens (name) WHERE revoked_at IS NULL;
+
+-- Requests with an idempotency key, and their answers once they have one.
+CREATE TABLE requests (
+    principal TEXT NOT NULL,
+    key TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    resource_id TEXT NOT NULL,
+    begun_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    status INTEGER,
+    body BLOB,
+    PRIMARY KEY (principal, key)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX requests_expiry ON requests (expires_at);
+
 -- Who changed what. before and after are JSON documents without secrets.
 CREATE TABLE audit (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
