@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, cast
 from foliot.adapters.channel import UnixChannel
 from foliot.adapters.clock import SystemClock
 from foliot.adapters.notifiers.all import all_notifiers
+from foliot.adapters.passwords import Argon2Passwords
 from foliot.adapters.processes import ProcProcesses
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.adapters.resolvers.file import FileResolver
@@ -41,6 +42,7 @@ from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.adapters.secrets import KeyStore
 from foliot.domain.access.actor import APP, Actor
+from foliot.domain.access.login import FailureLimit
 from foliot.domain.chain.kind import ChainKind
 from foliot.domain.fanout.kind import FanoutKind
 from foliot.domain.file_url import parse_file_url
@@ -77,6 +79,8 @@ from foliot.ports.topic import Topic
 from foliot.service.build import ServiceParts, build_services_on
 from foliot.service.commands.documents import Document
 from foliot.service.commands.dsns import ConfiguredDsns
+from foliot.service.commands.schedules import DefaultLayers
+from foliot.service.commands.users import PasswordCheck
 from foliot.service.notifications.planner import NotificationPlanner
 from foliot.service.notifications.targets import Targets
 from foliot.service.services import Services
@@ -159,7 +163,16 @@ def _key_file(url: str) -> Path | None:
 
 def build_services(storage: Storage, clock: Clock, ids: IdSource, keys: Secrets | None = None) -> Services:
     """Build every service on an open storage. Without `keys`, the environment must name a key to store secrets."""
-    return build_services_on(storage, ServiceParts(clock, ids, keys or KeyStore(os.environ), JsonDocuments()))
+    parts = ServiceParts(
+        clock=clock,
+        ids=ids,
+        keys=keys or KeyStore(os.environ),
+        documents=JsonDocuments(),
+        passwords=PasswordCheck(Argon2Passwords()),
+        default_layers=DefaultLayers(),
+        failures=FailureLimit(),
+    )
+    return build_services_on(storage, parts)
 
 
 class JsonDocuments:

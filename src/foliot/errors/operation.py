@@ -13,6 +13,7 @@ _LIST_HINTS: Final[Mapping[str, str]] = {
     "chain": "List them with: foliot chains list",
     "DSN": "List them with: foliot dsn list",
     "token": "List them with: foliot token list",
+    "user": "List them with: foliot user list",
     "execution": "List active executions with: foliot workflows active",
 }
 

@@ -27,6 +27,7 @@ from foliot.ports.tokens import Tokens
 from foliot.ports.topic import Topic
 from foliot.ports.trees import TreeStore
 from foliot.ports.upkeep import Upkeep
+from foliot.ports.users import Users
 from foliot.ports.work import Work
 
 
@@ -71,6 +72,9 @@ class Storage(Protocol):
 
     @property
     def tokens(self) -> Tokens: ...
+
+    @property
+    def users(self) -> Users: ...
 
     @property
     def requests(self) -> Requests: ...

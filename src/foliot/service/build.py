@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from foliot.domain.access.actor import Actor
+from foliot.domain.access.login import FailureLimit
 from foliot.domain.ids import IdSource
 from foliot.ports.clock import Clock
 from foliot.ports.secrets import Secrets
@@ -22,6 +23,7 @@ from foliot.service.commands.requests import RequestService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import DefaultLayers, ScheduleService
 from foliot.service.commands.tokens import TokenService
+from foliot.service.commands.users import PasswordCheck, UserService
 from foliot.service.commands.workflows import WorkflowService
 from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.queries.all import Queries
@@ -39,30 +41,30 @@ class ServiceParts(NamedTuple):
     ids: IdSource
     keys: Secrets
     documents: DocumentFormat
+    passwords: PasswordCheck
+    default_layers: DefaultLayers
+    failures: FailureLimit
 
 
 def build_services_on(storage: Storage, parts: ServiceParts) -> Services:
     """Build every service, for the actor of the storage and, on demand, for others."""
-    layers = DefaultLayers()
 
     @lru_cache(_ACTORS)
     def build_for(actor: Actor) -> Services:
-        return _build(storage.acting_as(actor), parts, layers, build_for)
+        return _build(storage.acting_as(actor), parts, build_for)
 
-    return _build(storage, parts, layers, build_for)
+    return _build(storage, parts, build_for)
 
 
-def _build(
-    storage: Storage, parts: ServiceParts, default_layers: DefaultLayers, build_for: Callable[[Actor], Services]
-) -> Services:
-    clock, ids, keys, documents = parts
+def _build(storage: Storage, parts: ServiceParts, build_for: Callable[[Actor], Services]) -> Services:
+    clock, ids = parts.clock, parts.ids
     logs = Logs(storage, clock)
     dependencies = DependencyService(storage)
-    urls = UrlSecrets(keys)
+    urls = UrlSecrets(parts.keys)
     jobs = JobService(storage, clock, dependencies, urls)
-    schedules = ScheduleService(storage, clock, ids, jobs, default_layers)
+    schedules = ScheduleService(storage, clock, ids, jobs, parts.default_layers)
     runs = RunService(storage, clock, ids, jobs, logs)
-    workflows = WorkflowService(storage, clock, jobs, schedules, runs, documents)
+    workflows = WorkflowService(storage, clock, jobs, schedules, runs, parts.documents)
     return Services(
         storage=storage,
         clock=clock,
@@ -75,12 +77,13 @@ def _build(
         maps=MapService(storage, clock, ids, jobs),
         dependencies=dependencies,
         chains=ChainService(storage, clock),
-        dsns=DsnService(storage, keys),
+        dsns=DsnService(storage, parts.keys),
         urls=urls,
         deployer=Deployer(storage, jobs, schedules, workflows, urls),
         logs=logs,
-        queries=Queries.on(storage, clock, logs, documents),
+        queries=Queries.on(storage, clock, logs, parts.documents),
         tokens=TokenService(storage, clock, ids, jobs),
+        users=UserService(storage, clock, parts.passwords, parts.failures),
         requests=RequestService(storage, clock, ids),
         audit=AuditService(storage),
         build_for=build_for,

@@ -19,6 +19,7 @@ from foliot.service.commands.requests import RequestService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.tokens import TokenService
+from foliot.service.commands.users import UserService
 from foliot.service.commands.workflows import WorkflowService
 from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.queries.all import Queries
@@ -46,6 +47,7 @@ class Services:
     logs: Logs
     queries: Queries
     tokens: TokenService
+    users: UserService
     requests: RequestService
     audit: AuditService
     build_for: Callable[[Actor], "Services"]

@@ -138,6 +138,10 @@ class TestRequests(contracts.RequestContract):
     pass
 
 
+class TestUsers(contracts.UserContract):
+    pass
+
+
 class TestDsns(contracts.DsnContract):
     pass
 

@@ -211,6 +211,10 @@ class TestRequests(suites.RequestContract):
     pass
 
 
+class TestUsers(suites.UserContract):
+    pass
+
+
 class TestDsns(suites.DsnContract):
     pass
 

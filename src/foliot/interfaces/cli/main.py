@@ -29,6 +29,7 @@ _SECTIONS: Final = {
         "reload": "Apply the configuration now.",
         "dsn": "Register databases that fanouts may read.",
         "alert": "Try out where notifications go.",
+        "user": "Add, list and remove people who log in.",
         "token": "Create, list and revoke tokens of programs.",
     },
     "Inspect": {

@@ -30,6 +30,7 @@ from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.tokens import PostgresTokens
 from foliot.adapters.storage.postgres.trees import PostgresTrees
 from foliot.adapters.storage.postgres.upkeep import PostgresUpkeep
+from foliot.adapters.storage.postgres.users import PostgresUsers
 from foliot.adapters.storage.postgres.work import PostgresWork
 from foliot.domain.access.actor import SYSTEM, Actor
 from foliot.domain.job.job import DEFAULT_PROJECT
@@ -48,6 +49,7 @@ from foliot.ports.tokens import Tokens
 from foliot.ports.topic import Topic
 from foliot.ports.trees import TreeStore
 from foliot.ports.upkeep import Upkeep
+from foliot.ports.users import Users
 from foliot.ports.work import Work
 
 _COMMAND_TIMEOUT: Final = 90
@@ -69,6 +71,7 @@ class PostgresStorage:
     dsns: Dsns
     deliveries: Deliveries
     tokens: Tokens
+    users: Users
     requests: Requests
     audit: Audit
 
@@ -107,6 +110,7 @@ class PostgresStorage:
         self.definitions = PostgresDefinitions(database, admitter, self._project)
         self.dsns = PostgresDsns(database)
         self.tokens = PostgresTokens(database)
+        self.users = PostgresUsers(database)
         self.requests = PostgresRequests(database)
         self.audit = PostgresAudit(database)
 

@@ -157,6 +157,7 @@ async def _prune(
     ticks, schedules = await _prune_ledgers(transaction, progress, retention.ticks_age, now, limit)
     await _prune_limits(transaction, limit)
     await transaction.run("prune_requests", now, limit)
+    await transaction.run("prune_sessions", now, limit)
     await _prune_items(transaction, progress, retention.items_age, now, limit)
     if retention.events_age is not None:
         await transaction.run("prune_deliveries", now - retention.events_age, limit)

@@ -30,6 +30,7 @@ from foliot.adapters.storage.sqlite.requests import SqliteRequests
 from foliot.adapters.storage.sqlite.tokens import SqliteTokens
 from foliot.adapters.storage.sqlite.trees import SqliteTrees
 from foliot.adapters.storage.sqlite.upkeep import SqliteUpkeep
+from foliot.adapters.storage.sqlite.users import SqliteUsers
 from foliot.adapters.storage.sqlite.work import SqliteWork
 from foliot.domain.access.actor import SYSTEM, Actor
 from foliot.domain.file_url import parse_file_url
@@ -76,6 +77,7 @@ class SqliteStorage:
         self.definitions = SqliteDefinitions(context)
         self.dsns = SqliteDsns(context)
         self.tokens = SqliteTokens(context)
+        self.users = SqliteUsers(context)
         self.requests = SqliteRequests(context)
         self.audit = SqliteAudit(context)
 

@@ -24,7 +24,7 @@ class SqliteTokens(Part):
         return await self._writer.submit("add_token", work)
 
     async def get(self, token_id: str) -> StoredToken | None:
-        row = self._reader.peek(SQL["get_token"], (token_id,))
+        row = self._reader.peek(lambda session: session.row(SQL["get_token"], (token_id,)))
         return None if row is None else token_of(row)
 
     async def page(self, *, after: str | None = None, revoked: bool = False, limit: int = 100) -> list[StoredToken]:

@@ -340,6 +340,7 @@ def _remove(tx: Transaction, removable: _Removable, retention: Retention, now: I
     """Remove what was found, and old rows of the other tables."""
     tx.run(SQL["prune_limits"], (limit,))
     tx.run(SQL["prune_requests"], (now, limit))
+    tx.run(SQL["prune_sessions"], (now, limit))
     if removable.items_of is not None:
         tx.run(SQL["prune_items"], (removable.items_of, CHUNKS_PER_PIECE))
     events = 0

@@ -71,6 +71,7 @@ from foliot.testing.conformance.storage.unreadable import UnreadableContract
 from foliot.testing.conformance.storage.unreadable_runs import UnreadableRunContract
 from foliot.testing.conformance.storage.unreadable_workflows import UnreadableWorkflowContract
 from foliot.testing.conformance.storage.upkeep import LeaderContract, UpkeepContract
+from foliot.testing.conformance.storage.users import UserContract
 from foliot.testing.conformance.storage.work import WorkContract
 from foliot.testing.conformance.storage.workers import LeaseContract
 from foliot.testing.conformance.storage.workflows import WorkflowContract
@@ -139,6 +140,7 @@ __all__ = [
     "UnreadableRunContract",
     "UnreadableWorkflowContract",
     "UpkeepContract",
+    "UserContract",
     "WorkContract",
     "WorkflowContract",
 ]

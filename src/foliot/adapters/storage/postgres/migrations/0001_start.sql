@@ -567,6 +567,27 @@ CREATE TABLE foliot.tokens (
 );
 CREATE UNIQUE INDEX tokens_name ON foliot.tokens (name) WHERE revoked_at IS NULL;
 
+-- People. password is an Argon2id digest.
+CREATE TABLE foliot.users (
+    name       text COLLATE "C" PRIMARY KEY,
+    role       text NOT NULL,
+    password   text NOT NULL,
+    created_at bigint NOT NULL,
+    created_by text NOT NULL,
+    changed_at bigint NOT NULL
+);
+
+-- Logins. digest is the SHA-256 of the id that the browser has.
+CREATE TABLE foliot.sessions (
+    digest     bytea PRIMARY KEY,
+    "user"     text COLLATE "C" NOT NULL,
+    expires_at bigint NOT NULL,
+    created_at bigint NOT NULL,
+    seen_at    bigint NOT NULL
+);
+CREATE INDEX sessions_user ON foliot.sessions ("user");
+CREATE INDEX sessions_expiry ON foliot.sessions (expires_at);
+
 -- Requests with an idempotency key, and their answers once they have one.
 CREATE TABLE foliot.requests (
     principal   text COLLATE "C" NOT NULL,

@@ -246,6 +246,10 @@ RETURNING 1;
 DELETE FROM foliot.requests WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM foliot.requests WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2));
 
+-- name: prune_sessions
+DELETE FROM foliot.sessions WHERE digest = ANY (ARRAY(
+    SELECT digest FROM foliot.sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2));
+
 -- name: prune_keys
 DELETE FROM foliot.dedupe WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM foliot.dedupe WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))

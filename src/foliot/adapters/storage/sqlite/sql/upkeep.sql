@@ -201,6 +201,9 @@ DELETE FROM requests WHERE (principal, key) IN (
     SELECT principal, key FROM requests WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2
 )
 
+-- name: prune_sessions
+DELETE FROM sessions WHERE digest IN (SELECT digest FROM sessions WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)
+
 -- name: prune_keys
 DELETE FROM dedupe WHERE (project, job_id, key) IN (
     SELECT project, job_id, key FROM dedupe WHERE expires_at <= ? ORDER BY expires_at LIMIT ?

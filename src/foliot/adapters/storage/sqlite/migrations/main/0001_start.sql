@@ -364,6 +364,27 @@ CREATE TABLE tokens (
 ) WITHOUT ROWID, STRICT;
 CREATE UNIQUE INDEX tokens_name ON tokens (name) WHERE revoked_at IS NULL;
 
+-- People. password is an Argon2id digest.
+CREATE TABLE users (
+    name TEXT PRIMARY KEY NOT NULL,
+    role TEXT NOT NULL,
+    password TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    changed_at INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+
+-- Logins. digest is the SHA-256 of the id that the browser has.
+CREATE TABLE sessions (
+    digest BLOB PRIMARY KEY NOT NULL,
+    user TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+CREATE INDEX sessions_user ON sessions (user);
+CREATE INDEX sessions_expiry ON sessions (expires_at);
+
 -- Requests with an idempotency key, and their answers once they have one.
 CREATE TABLE requests (
     principal TEXT NOT NULL,
