@@ -72,9 +72,9 @@ class PasswordCheck:
         """Return whether the password has this digest. None, for an unknown user, takes as long and is False."""
         async with self._limit:
             # Computed before the first check of any user, known or not.
-            decoy = self._decoy or await asyncio.to_thread(self._passwords.digest, secrets.token_hex())
-            self._decoy = decoy
-            matching = await asyncio.to_thread(self._passwords.matches, password, digest or decoy)
+            if self._decoy is None:
+                self._decoy = await asyncio.to_thread(self._passwords.digest, secrets.token_hex())
+            matching = await asyncio.to_thread(self._passwords.matches, password, digest or self._decoy)
         return matching and digest is not None
 
 
