@@ -11,10 +11,11 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from foliot.adapters.channel import UnixChannel
 from foliot.adapters.clock import SystemClock
+from foliot.adapters.jwt import JwtVerifier, read_key_set, read_public_key, secret_key
 from foliot.adapters.notifiers.all import all_notifiers
 from foliot.adapters.passwords import Argon2Passwords
 from foliot.adapters.processes import ProcProcesses
@@ -84,6 +85,9 @@ from foliot.service.commands.users import PasswordCheck
 from foliot.service.notifications.planner import NotificationPlanner
 from foliot.service.notifications.targets import Targets
 from foliot.service.services import Services
+
+if TYPE_CHECKING:
+    from foliot.config.settings import AuthSettings
 
 
 class Adapter(NamedTuple):
@@ -330,6 +334,19 @@ def build_notifications(
 def build_notifiers(settings: NotificationSettings, policy: OutboundPolicy) -> dict[str, Notifier]:
     """Build a notifier for each kind of target."""
     return all_notifiers(settings, policy, SystemClock())
+
+
+def build_jwt_verifier(settings: "AuthSettings") -> JwtVerifier | None:
+    """Build the check of signed tokens of other services. None: [auth] has no key for them."""
+    if settings.claims is None:
+        return None
+    if settings.jwt_secret is not None:
+        keys = [secret_key(settings.jwt_secret)]
+    elif settings.jwt_key is not None:
+        keys = [read_public_key(settings.jwt_key)]
+    else:
+        keys = [] if settings.jwks is None else read_key_set(settings.jwks)
+    return JwtVerifier(keys, settings.claims)
 
 
 class Descriptors(NamedTuple):
