@@ -22,7 +22,7 @@ def test_the_section_is_read_with_paths_relative_to_the_file(good: Good, tmp_pat
     issuer = "https://id.example"
     name_claim = "email"
     role_claim = "groups"
-    [auth.roles]
+    [auth.claim_roles]
     dev = "editor"
     [auth.certificates]
     "CN=deploy,O=Example" = "operator"
@@ -55,7 +55,7 @@ def test_a_secret_comes_from_the_environment(good: Good) -> None:
         ('jwt_key = "a.pem"', "jwt_key needs audience"),
         ('jwt_key = "a.pem"\njwks = "b.json"\naudience = "x"', "jwt_key and jwks are mutually exclusive"),
         ('audience = "x"', "audience has no effect without a key"),
-        ('jwt_key = "a.pem"\naudience = "x"\nroles = { dev = "root" }', 'role "root" does not exist'),
+        ('jwt_key = "a.pem"\naudience = "x"\nclaim_roles = { dev = "root" }', 'role "root" does not exist'),
         ('certificates = { "CN=a" = "worker" }', 'role "worker" does not exist'),
         ('algorithm = "none"', "algorithm"),
     ],

@@ -12,7 +12,7 @@ from foliot.domain.vocabulary.access import AUTH
 from foliot.errors import InvalidInput
 
 _KEYS: Final = ("jwt_secret", "jwt_key", "jwks")
-_CLAIMS: Final = ("audience", "issuer", "name_claim", "role_claim", "roles")
+_CLAIMS: Final = ("audience", "issuer", "name_claim", "role_claim", "claim_roles")
 
 
 def auth_settings(fields: Fields, reading: Reading) -> AuthSettings:
@@ -38,7 +38,7 @@ def auth_settings(fields: Fields, reading: Reading) -> AuthSettings:
 
 def _policy(fields: Fields, reading: Reading) -> ClaimPolicy:
     given = fields.fill([field for field in AUTH if field.name in _CLAIMS])
-    return ClaimPolicy(**{**given, "roles": _roles(fields, "roles", reading)})
+    return ClaimPolicy(**{**given, "roles": _roles(fields, "claim_roles", reading)})
 
 
 def _roles(fields: Fields, name: str, reading: Reading) -> Mapping[str, Role]:

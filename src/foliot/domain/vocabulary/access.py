@@ -18,7 +18,12 @@ AUTH: Final = Schema(
     Field("issuer", TEXT, "The issuer (`iss`) that signed tokens must name. By default any."),
     Field("name_claim", TEXT, "The claim with the name for lists and the audit trail.", '"sub"'),
     Field("role_claim", TEXT, "The claim with the role, a text or a list of texts.", '"role"'),
-    Field("roles", PAIRS, "Values of that claim, each with its role. By default the claim has the name of a role."),
+    Field(
+        "claim_roles",
+        PAIRS,
+        "Values of that claim, each with its role. By default the claim has the name of a role.",
+        fills="roles",
+    ),
     Field(
         "certificates",
         PAIRS,
