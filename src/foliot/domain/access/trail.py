@@ -24,6 +24,8 @@ class AuditKind(StrEnum):
     """The id is WORKFLOW/STEP."""
     DEPENDENCY = "dependency"
     """The id is CHILD/PARENT."""
+    CHAINS = "chains"
+    """A class of chains: it was stopped or resumed, or its breaker was reset. The id is the key of its document."""
     DSN = "dsn"
     TOKEN = "token"  # noqa: S105 - not a password
     USER = "user"

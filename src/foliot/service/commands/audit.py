@@ -26,7 +26,7 @@ class AuditView(msgspec.Struct, frozen=True, kw_only=True):
     """How it was made: for a deployment, the file. Otherwise empty."""
     action: str
     kind: str
-    """What was changed: run, job, schedule, workflow, step, dependency, project, dsn, token or user."""
+    """What was changed: run, job, schedule, workflow, step, dependency, chains, project, dsn, token or user."""
     id: str
     before: dict[str, Any] | None
     """The changed fields as they were. Secrets are masked."""

@@ -159,6 +159,7 @@ async def _change_class(
     if cancels:
         await cancel_runs(transaction, cancels, now)
     transaction.note(EventKind.ALERT_RAISED, event_items.alerts(raised))
+    transaction.record(changes.changed_class(change.key, cancels, raised))
     return True
 
 

@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from msgspec import Struct
 
 from foliot.domain.access.trail import AuditAction, AuditKind, ChangeRecord, Document
+from foliot.domain.alert import Alert
 from foliot.domain.deploy.difference import differences, public_fields
 from foliot.domain.deploy.rename import Rename
 from foliot.domain.ids import JobId, RunId
@@ -152,6 +153,12 @@ def marked_runs(answers: Mapping[RunId, Marked]) -> list[ChangeRecord]:
         for run_id, marked in answers.items()
         if marked.answer in _MARKS
     ]
+
+
+def changed_class(key: str, cancels: Iterable[RunId], alerts: Iterable[Alert]) -> list[ChangeRecord]:
+    """The chains that were cancelled with their class, and what the alerts about it say."""
+    after = {"cancelled": list(cancels), "alerts": [{"kind": one.kind, **one.facts} for one in alerts]}
+    return [ChangeRecord(AuditAction.CHANGE, AuditKind.CHAINS, key, None, after)]
 
 
 # -- DSNs

@@ -82,6 +82,7 @@ class SqliteOrders(Part):
                 return False
             cancel_runs(tx, cancels, tx.now(at))
             tx.note(tx.now(at), EventKind.ALERT_RAISED, event_items.alerts(alerts))
+            tx.record(tx.now(at), changes.changed_class(change.key, cancels, alerts))
             return True
 
         return await self._writer.submit("change_class", work)
