@@ -94,6 +94,8 @@ DRIVER_HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "asyncpg": ("adapters", "postgres"),
     "aiohttp": ("adapters", "outbound"),
     "yarl": ("adapters", "outbound"),
+    "argon2": ("adapters", "passwords"),
+    "jwt": ("adapters", "jwt"),
     "nats": ("adapters", "nats"),
     "redis": ("adapters", "redis"),
     "hiredis": ("adapters", "redis"),

@@ -28,6 +28,8 @@
     ├── InputsError             the items of a fanout
     │   ├── InputsUnavailable   the source could not be read: may work next time
     │   └── InputsRefused       its content cannot be used, or exceeds a limit
+    ├── CredentialsRefused      a password, a session or a token was refused
+    ├── RateLimited             too many credentials were refused: may work later
     ├── StaleClaim              a claimed run was given to another process, or has ended
     ├── SecretError             secrets in the database
     │   ├── SecretKeyUnusable   there is no key for them, or it is not safe to use
@@ -50,6 +52,7 @@ A message is a short fact in lower case; the hint says in sentences what to do. 
 programs compare them.
 """
 
+from foliot.errors.access import CredentialsRefused, RateLimited
 from foliot.errors.base import FoliotError, shortened, shown, suggest
 from foliot.errors.input import (
     CycleDetected,
@@ -107,6 +110,7 @@ __all__ = [
     "ChainRefused",
     "ChannelRefused",
     "ChannelUnavailable",
+    "CredentialsRefused",
     "CycleDetected",
     "DriverMissing",
     "FoliotError",
@@ -135,6 +139,7 @@ __all__ = [
     "OwnedElsewhere",
     "Place",
     "Problem",
+    "RateLimited",
     "ResultsUnavailable",
     "RowUnreadable",
     "SchemaTooNew",

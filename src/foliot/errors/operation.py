@@ -12,6 +12,8 @@ _LIST_HINTS: Final[Mapping[str, str]] = {
     "workflow": "List them with: foliot workflows",
     "chain": "List them with: foliot chains list",
     "DSN": "List them with: foliot dsn list",
+    "token": "List them with: foliot token list",
+    "user": "List them with: foliot user list",
     "execution": "List active executions with: foliot workflows active",
 }
 

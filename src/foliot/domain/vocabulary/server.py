@@ -221,6 +221,13 @@ RETENTION: Final = Schema(
         '"never"',
         fills="executions_age",
     ),
+    Field(
+        "audit",
+        AGE,
+        "How long the audit trail is kept. Pages show who did something only as long.",
+        '"400d"',
+        fills="audit_age",
+    ),
     owner="[retention]",
 )
 OUTBOUND: Final = Schema(

@@ -56,24 +56,33 @@ class _Comparison(NamedTuple):
     """New and changed schedules. An unchanged one may be over: a one-shot that has fired, for example."""
 
 
+class DefaultLayers:
+    """The defaults for new and changed schedules, the same for the services of every actor."""
+
+    def __init__(self) -> None:
+        self.app = NO_DEFAULTS
+        """Defaults that the application declares."""
+        self.file = NO_DEFAULTS
+        """Defaults of the configuration, for those that the application does not declare."""
+
+
 class ScheduleService:
     """Creates and changes schedules."""
 
-    def __init__(self, storage: Storage, clock: Clock, ids: IdSource, jobs: JobService) -> None:
+    def __init__(
+        self, storage: Storage, clock: Clock, ids: IdSource, jobs: JobService, default_layers: DefaultLayers
+    ) -> None:
         self._storage = storage
         self._clock = clock
         self._ids = ids
         self._jobs = jobs
         self._queries = ScheduleQueries(storage, clock)
-        self.app_defaults = NO_DEFAULTS
-        """Defaults that the application declares."""
-        self.file_defaults = NO_DEFAULTS
-        """Defaults of the configuration, for those that the application does not declare."""
+        self.default_layers = default_layers
 
     @property
     def defaults(self) -> ScheduleDefaults:
         """The defaults for new and changed schedules."""
-        return self.app_defaults.over(self.file_defaults)
+        return self.default_layers.app.over(self.default_layers.file)
 
     async def upsert(
         self,
@@ -220,11 +229,12 @@ class ScheduleService:
         """Pause all schedules, also those that are created meanwhile, until a time or until `resume_all`.
 
         A tick at that time fires; the ticks before it are recorded as skipped. Runs that are started by hand run. `by`
-        is the name of the person, `note` the reason; both are shown. If all are paused already, the pause gets this
-        end, name and note. Each schedule can still be paused and resumed.
+        is the name of the person (by default the actor), `note` the reason; both are shown. If all are paused already,
+        the pause gets this end, name and note. Each schedule can still be paused and resumed.
         """
         ends_at = optional_instant(until, "until")
-        order = PauseOrder(ends_at, text(by, "by", InvalidInput), text(note, "note", InvalidInput))
+        author = text(by, "by", InvalidInput) or str(self._storage.actor)
+        order = PauseOrder(ends_at, author, text(note, "note", InvalidInput))
         check_pause(order, self._clock.now())
         return view_pause(await self._storage.definitions.pause_project(order))
 

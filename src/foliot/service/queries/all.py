@@ -65,9 +65,9 @@ class Queries:
         found = await self.storage.queries.named(name)
         match found:
             case JobDetails():
-                return self.jobs.page_of(found)
+                return await self.jobs.page_of(found)
             case ScheduleDetails():
-                return self.schedules.page_of(found)
+                return await self.schedules.page_of(found)
             case Matches():
                 references = References(self.storage)
                 error = await references.no_single_run(name, read_reference(name), found)

@@ -18,6 +18,7 @@ from foliot.ports.pages import Matches, RunDetails, RunFilter, RunListFilter
 from foliot.ports.storage import Storage
 from foliot.service.explain import explain_run
 from foliot.service.explanation import ExecutionExplanation, FanoutExplanation, RunExplanation
+from foliot.service.queries.actions import ActionQueries, ActionView
 from foliot.service.queries.executions import ExecutionPage, execution_page
 from foliot.service.queries.fanout_view import FanoutView, view_fanout
 from foliot.service.queries.logs import Logs
@@ -52,11 +53,14 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     """The decision of its gate."""
     fanout: FanoutView | None
     """The progress of the fanout that the run is. None: it is none, or was not opened yet."""
+    actions: list[ActionView]
+    """What people and programs did with it, in order, as far back as the audit trail goes."""
 
 
 class RunQueries:
     def __init__(self, storage: Storage, logs: Logs, clock: Clock) -> None:
         self._queries = storage.queries
+        self._actions = ActionQueries(storage.audit)
         self._references = References(storage)
         self._logs = logs
         self._clock = clock
@@ -82,6 +86,7 @@ class RunQueries:
             step=run.child_key if kind_of(run) is RunKind.STEP else None,
             decision=details.decision,
             fanout=None if fanout is None else view_fanout(fanout, run, self._clock.now()),
+            actions=await self._actions.of_run(run.id),
         )
 
     async def get(self, run_id: str) -> RunView:

@@ -50,6 +50,8 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
     """Its cron expression in words. None: it has no such expression, or one that can no longer be parsed."""
     all_paused: bool = False
     """Whether all schedules of the project are paused. The next fire times are those after that pause."""
+    paused_by: str | None = None
+    """Who paused it, such as `cli:anna`. None: it is not paused, or the audit trail does not go back so far."""
     unreadable: bool = False
     """Its row was not written by Foliot, or its expression or time zone can no longer be parsed: it does not fire until
     that is repaired."""

@@ -53,6 +53,7 @@ def _facts(page: JobPage) -> list[tuple[str, object]]:
         ("name", job.name or None),
         ("description", job.description or None),
         ("state", job_state(job, page.schedules)),
+        ("paused by", job.paused_by),
         ("stopped", stopped_text(job)),
         ("kind", job.kind),
         *((f"  {name}", plain(value)) for name, value in job.spec.items()),

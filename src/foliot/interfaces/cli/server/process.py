@@ -27,6 +27,7 @@ from foliot.engine.node import Node
 from foliot.engine.settings import Role, Settings
 from foliot.errors import JobInUse
 from foliot.interfaces.cli.configuration import require_valid
+from foliot.interfaces.cli.login import deploying_actor
 from foliot.interfaces.cli.options import require_config
 from foliot.interfaces.cli.server.banner import banner
 from foliot.interfaces.cli.server.event_loop import run_on
@@ -189,7 +190,8 @@ async def _apply(served: Served, services: Services) -> tuple[Changes | None, Jo
     What uses the job can only end while a server runs, so the server starts with the stored definitions.
     """
     try:
-        changes = await services.deployer.apply(served.configuration.declared)
+        deployer = services.acting_as(deploying_actor(served.path)).deployer
+        changes = await deployer.apply(served.configuration.declared)
     except JobInUse as error:
         return None, error
     log_changes(changes)
@@ -216,7 +218,7 @@ async def _opened(served: Served, stop: asyncio.Event, lines: LineWriter) -> Ser
 async def open_served(served: Served) -> Services:
     """Open the application with the settings of the configuration that its services need."""
     services = await served.app.open(None if served.storage is None else await open_services(served.storage))
-    services.schedules.file_defaults = served.configuration.schedule_defaults
+    services.schedules.default_layers.file = served.configuration.schedule_defaults
     return services
 
 

@@ -1,6 +1,6 @@
 """Stores, reads and deletes jobs."""
 
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from foliot.adapters.storage.postgres.database.batcher import Batcher
@@ -9,9 +9,11 @@ from foliot.adapters.storage.postgres.definitions.renames import rename_jobs
 from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.watch import watch_jobs
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import as_stored_job, encode
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
 from foliot.adapters.storage.shared.rows import job_of, read_rows
+from foliot.domain.access.trail import AuditKind
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant, Millis
@@ -59,10 +61,13 @@ class JobDefinitions:
         return [job_of(self._project, row) for row in rows]
 
     async def pause_job(self, job_id: JobId, *, paused: bool, at: Instant | None = None) -> None:
-        def work(transaction: Transaction) -> Awaitable[object]:
+        async def work(transaction: Transaction) -> None:
+            now = await transaction.now(at)
             if paused:
-                return transaction.run("pause_job", at, self._project, job_id)
-            return transaction.run("resume_job", self._project, job_id)
+                changed = await transaction.column("pause_job", now, self._project, job_id)
+            else:
+                changed = await transaction.column("resume_job", self._project, job_id)
+            transaction.record(changes.paused(AuditKind.JOB, changed, is_paused=paused))
 
         await self._database.write("pause_job", work)
 
@@ -102,12 +107,15 @@ async def put_jobs(
     rows = await transaction.rows("get_jobs", project, list(jobs))
     put = {job.id: job for job in (job_of(project, row) for row in rows)}
     transaction.note(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))
+    transaction.record(changes.put_jobs(known, {job_id: put[job_id].spec for job_id in changed}))
     return put
 
 
 async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobId], now: Instant) -> dict[JobId, int]:
     """Delete jobs with their schedules, not their runs. Returns those that existed, with their last revisions."""
+    former = await lock_jobs(transaction, project, job_ids)
     deleted: dict[JobId, int] = dict(await transaction.rows("delete_jobs", project, job_ids))
+    transaction.record(changes.deleted_jobs({job_id: former.get(job_id) for job_id in deleted}))
     if deleted:
         await transaction.run("raise_revision_floor", max(deleted.values()))
         schedules = await transaction.column("schedules_of_jobs", project, list(deleted))

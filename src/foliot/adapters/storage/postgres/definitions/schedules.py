@@ -14,6 +14,7 @@ from foliot.adapters.storage.postgres.rows.schedules import (
     save_schedules,
 )
 from foliot.adapters.storage.postgres.rows.watch import watch_jobs
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import as_stored_schedule, encode
 from foliot.adapters.storage.shared.event_items import about_schedules
 from foliot.adapters.storage.shared.new_schedules import initial_states
@@ -123,6 +124,7 @@ async def put_schedules(
     skipping = [one.revision.spec for one in changed.values() if one.revision.spec.skip_if_successful]
     await watch_jobs(transaction, project, {spec.target: Millis(0) for spec in skipping})
     transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
+    transaction.record(changes.put_schedules(known.values(), changed.values()))
     if changed:
         transaction.topics.add(Topic.SCHEDULES)
     # A schedule that was created in place of an unreadable paused one is paused as well.
@@ -164,6 +166,7 @@ async def delete_schedules(
     await add_ticks(transaction, names, cancelled, now)
     await transaction.run("delete_schedules", uids, now)
     transaction.note(EventKind.SCHEDULE_DELETED, about_schedules(known.values()))
+    transaction.record(changes.deleted_schedules(known.values()))
     return [schedule_id for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in known]
 
 

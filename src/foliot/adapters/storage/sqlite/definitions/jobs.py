@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import as_stored_job, encode, encode_names, read_number
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
 from foliot.adapters.storage.shared.row_types import salvage_row
@@ -14,6 +15,7 @@ from foliot.adapters.storage.sqlite.definitions.renames import rename_jobs
 from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules
 from foliot.adapters.storage.sqlite.rows.schedules import read_schedules
 from foliot.adapters.storage.sqlite.rows.watch import watch_jobs
+from foliot.domain.access.trail import AuditKind
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant, Millis
@@ -38,10 +40,12 @@ class JobDefinitions(Part):
 
     async def pause_job(self, job_id: JobId, *, paused: bool, at: Instant | None = None) -> None:
         def work(tx: Transaction) -> None:
+            now = tx.now(at)
             if paused:
-                tx.run(SQL["pause_job"], (tx.now(at), self._project, job_id))
+                changed = tx.run(SQL["pause_job"], (now, self._project, job_id))
             else:
-                tx.run(SQL["resume_job"], (self._project, job_id))
+                changed = tx.run(SQL["resume_job"], (self._project, job_id))
+            tx.record(now, changes.paused(AuditKind.JOB, [job_id] if changed else [], is_paused=paused))
 
         await self._writer.submit("pause_job", work)
 
@@ -63,6 +67,7 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
     known = {job.id: job for job in readable}
     # An unreadable row equals no definition, and its revision keeps increasing.
     counted: dict[JobId, tuple[int, Instant]] = {row[0]: _stored_revision(tx, row, now) for row in rows}
+    former = {job_id: job.spec for job_id, job in known.items()}
     changed: dict[JobId, Job] = {}
     for job_id, given in dict(jobs).items():
         spec = as_stored_job(given)
@@ -91,6 +96,7 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
         ],
     )
     tx.note(now, EventKind.JOB_CHANGED, about_jobs(changed.values()))
+    tx.record(now, changes.put_jobs(former, {job_id: job.spec for job_id, job in changed.items()}))
     return [known[job_id] for job_id, _ in jobs]
 
 
@@ -109,7 +115,10 @@ def _revision_floor(tx: Transaction) -> int:
 
 def delete_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: Instant) -> dict[JobId, int]:
     """Delete jobs with their schedules, not their runs. Returns those that existed, with their last revisions."""
+    former, _ = read_rows(partial(job_of, project), job_rows(tx, project, job_ids))
     found: dict[JobId, int] = dict(tx.rows(SQL["delete_jobs"], (project, encode_names(job_ids))))
+    specs = {job.id: job.spec for job in former}
+    tx.record(now, changes.deleted_jobs({job_id: specs.get(job_id) for job_id in found}))
     if found:
         tx.run(SQL["raise_revision_floor"], (max(found.values()),))
     rows = tx.rows(SQL["schedules_of_jobs"], (project, encode_names(found)))

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import as_stored_schedule, encode, encode_names
 from foliot.adapters.storage.shared.event_items import about_schedules
 from foliot.adapters.storage.shared.new_schedules import initial_states
@@ -85,6 +86,7 @@ def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule
     unrepairable = stored.unrepairable
     delete_schedules(tx, unrepairable, now)
     known = {schedule.id: schedule for schedule in stored.schedules if schedule.uid not in stored.errors}
+    former = list(known.values())
     created: dict[ScheduleUid, Schedule] = {}
     edited: dict[ScheduleUid, Schedule] = {}
     rebooting = {schedule.uid for schedule in known.values() if schedule.revision.spec.type is ScheduleType.REBOOT}
@@ -108,6 +110,7 @@ def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule
     skipping = [one.revision.spec for one in (created | edited).values() if one.revision.spec.skip_if_successful]
     watch_jobs(tx, project, {spec.target: Millis(0) for spec in skipping})
     tx.note(now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
+    tx.record(now, changes.put_schedules(former, (created | edited).values()))
     # A schedule that was created in place of an unreadable paused one is paused as well.
     paused = {
         one.id: one
@@ -130,6 +133,7 @@ def delete_schedules(tx: Transaction, schedules: Sequence[Schedule], now: Instan
     tx.run_many(SQL["add_ticks"], ticks)
     tx.run_many(SQL["delete_schedules"], [(now, now, schedule.uid) for schedule in schedules])
     tx.note(now, EventKind.SCHEDULE_DELETED, about_schedules(schedules))
+    tx.record(now, changes.deleted_schedules(schedules))
 
 
 def _edit(tx: Transaction, schedule: Schedule, spec: ScheduleSpec, now: Instant) -> Schedule:
