@@ -100,6 +100,9 @@ DRIVER_HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "redis": ("adapters", "redis"),
     "hiredis": ("adapters", "redis"),
     "uvloop": ("interfaces", "cli"),
+    "starlette": ("interfaces", "api"),
+    "uvicorn": ("interfaces", "api"),
+    "httptools": ("interfaces", "api"),
     "click": ("interfaces", "cli"),
     "rich": ("interfaces", "cli"),
 }

@@ -1,0 +1,26 @@
+"""All routes. Importing a module of resources declares its routes."""
+
+from typing import Final
+
+from foliot.interfaces.api.resources import (
+    cron,
+    dsns,
+    events,
+    executions,
+    jobs,
+    launcher,
+    logs,
+    runs,
+    schedules,
+    server,
+    ticks,
+    workflows,
+)
+from foliot.interfaces.api.resources.table import ROUTES
+
+MODULES: Final = (
+    *(jobs, schedules, ticks, runs, logs, workflows, executions, events),
+    *(cron, launcher, dsns, server),
+)
+
+__all__ = ["MODULES", "ROUTES"]
