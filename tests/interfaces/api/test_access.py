@@ -87,7 +87,7 @@ def test_what_runs_code_needs_the_permission_to_edit() -> None:
     changing = {route.name for route in ROUTES if route.method in ("PUT", "DELETE") or route.body in (dict, bytes)}
 
     assert editing == RUNS_CODE
-    assert changing <= RUNS_CODE | {"put_dsn", "delete_dsn"}
+    assert changing <= RUNS_CODE | {"put_dsn", "delete_dsn", "revoke_token"}
 
 
 def test_each_permission_has_its_least_role() -> None:

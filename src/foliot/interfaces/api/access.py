@@ -6,21 +6,29 @@ must be a loopback name, and a change must be JSON that no other site has sent.
 """
 
 import re
+import time
 from collections.abc import Mapping
 from http import HTTPStatus
 from ipaddress import ip_address
+from math import ceil
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from foliot.domain.access.principal import DEVELOPMENT, Principal
 from foliot.interfaces.api.errors import ApiError
 from foliot.interfaces.api.reading import check_media_type
+from foliot.service.services import Services
 
 CHANGES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 MODE_HEADER: Final = "X-Foliot-Mode"
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?")
 _OWN_SITES: Final = ("same-origin", "none")
+_CHECK_INTERVAL: Final = 2.0
+"""Seconds after which a server in development mode looks for credentials again."""
+_FAILURE_WINDOW: Final = 60.0
+_MOST_FAILURES: Final = 20
+_MOST_ADDRESSES: Final = 10_000
 
 
 class Authenticator(Protocol):
@@ -46,14 +54,59 @@ class DevelopmentAccess:
         return DEVELOPMENT
 
 
-class NoAccess:
-    """Refuses every request: there are no credentials yet, and this is not development mode."""
+class StoredAccess:
+    """Finds the principal of a token in the database.
+
+    Without any token, also a revoked one, the server is in development mode if `may_be_open`; otherwise it refuses
+    every request. After many wrong tokens from one address, requests from there are refused for a while.
+    """
+
+    def __init__(self, services: Services, *, may_be_open: bool) -> None:
+        self._services = services
+        self._may_be_open = may_be_open
+        self._checked_at: float | None = None
+        self._failures: dict[str, tuple[float, int]] = {}
+
+    async def has_credentials(self) -> bool:
+        return bool(await self._services.tokens.page(revoked=True, limit=1))
 
     async def is_open(self) -> bool:
-        return False
+        now = time.monotonic()
+        if self._may_be_open and (self._checked_at is None or now > self._checked_at + _CHECK_INTERVAL):
+            # Once there are credentials, the server is never open again.
+            self._may_be_open, self._checked_at = not await self.has_credentials(), now
+        return self._may_be_open
 
     async def authenticate(self, headers: Mapping[str, str], address: str) -> Principal | None:
-        return None
+        if await self.is_open():
+            return DEVELOPMENT
+        scheme, _, secret = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secret:
+            return None
+        self._refuse_many_failures(address)
+        principal = await self._services.tokens.verify(secret.strip())
+        if principal is None:
+            self._count_failure(address)
+        return principal
+
+    def _refuse_many_failures(self, address: str) -> None:
+        since, count = self._failures.get(address, (0.0, 0))
+        left = since + _FAILURE_WINDOW - time.monotonic()
+        if count >= _MOST_FAILURES and left > 0:
+            raise ApiError(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                "rate_limited",
+                "too many requests with wrong credentials",
+                hint="Wait, and check the token.",
+                headers={"Retry-After": str(ceil(left))},
+            )
+
+    def _count_failure(self, address: str) -> None:
+        now = time.monotonic()
+        since, count = self._failures.pop(address, (now, 0))
+        self._failures[address] = (since, count + 1) if now < since + _FAILURE_WINDOW else (now, 1)
+        if len(self._failures) > _MOST_ADDRESSES:
+            del self._failures[next(iter(self._failures))]
 
 
 def is_loopback(host: str) -> bool:

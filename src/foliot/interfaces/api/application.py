@@ -8,6 +8,7 @@ import logging
 import secrets
 import time
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -29,7 +30,8 @@ from foliot.interfaces.api.access import (
 from foliot.interfaces.api.answer import encode
 from foliot.interfaces.api.call import Call, Context
 from foliot.interfaces.api.errors import ApiError, describe, no_route
-from foliot.interfaces.api.reading import JSON, check_media_type, plain_path, read_body, read_query
+from foliot.interfaces.api.idempotency import once
+from foliot.interfaces.api.reading import JSON, check_media_type, plain_path, read_body, read_content, read_query
 from foliot.interfaces.api.route import PUBLIC, Found, Route, Routes
 from foliot.service.services import Services
 
@@ -142,7 +144,7 @@ class Application:
 
 def services_for(context: Context, principal: Principal | None) -> Services:
     """Return the services that record the principal as the actor of changes."""
-    return context.services
+    return context.services if principal is None else context.services.acting_as(principal.actor)
 
 
 def _route(found: Found, method: str) -> Route:
@@ -169,13 +171,21 @@ def _check_change(request: Request, *, is_open: bool) -> None:
 
 
 async def _handle(route: Route, call: Call, values: Mapping[str, str]) -> Response:
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = dict(values)
     query = read_query(route, call.request.scope["query_string"])
     if route.query is not None:
         given["query"] = query
+    content = await read_content(call.request, route.max_body) if route.method in CHANGES else b""
     if route.body is not None:
-        given["body"] = await read_body(route, call.request)
-    result = await route.handler(call, **values, **given)
+        given["body"] = read_body(route, content)
+    if route.method == "POST" and route.is_repeatable:
+        return await once(call, content, partial(_call, route, call, given))
+    return await _call(route, call, given)
+
+
+async def _call(route: Route, call: Call, given: Mapping[str, Any]) -> Response:
+    """Call the handler, and return its result as an answer."""
+    result = await route.handler(call, **given)
     if isinstance(result, Response):
         return result
     tag = call.headers.get("ETag")

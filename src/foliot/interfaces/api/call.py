@@ -47,6 +47,8 @@ class Call:
     services: Services
     """The services, acting for the principal."""
     status: HTTPStatus
+    resource_id: str | None = None
+    """The id for what the request creates, if it has an idempotency key: a repetition creates the same."""
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -64,6 +66,12 @@ class Call:
         if given is None:
             return None
         return int(given) if given.isdecimal() and len(given) < 18 else -1
+
+    async def is_still_allowed(self) -> bool:
+        """Return whether the credentials of a stream are still valid."""
+        client = self.request.client
+        found = await self.context.authenticator.authenticate(self.request.headers, client.host if client else "")
+        return found is not None and found == self.principal
 
     @property
     def actor(self) -> str:

@@ -56,11 +56,8 @@ def read_query(route: Route, query_string: bytes) -> Any:
         raise refusal(error, "parameter") from None
 
 
-async def read_body(route: Route, request: Request) -> Any:
+def read_body(route: Route, content: bytes) -> Any:
     """Return the body as the type that the route declares."""
-    content = await _content(request, route.max_body)
-    if route.body is bytes:
-        return content
     if not content and _may_be_empty(route.body):
         content = b"{}"
     return decode(content, route.body)
@@ -116,7 +113,8 @@ def refusal(error: msgspec.ValidationError, what: str) -> ApiError:
     return _invalid("invalid_field", f"{what} {path[:64]!a}: {fact[:200]}" if path else fact[:200], path)
 
 
-async def _content(request: Request, most: int) -> bytes:
+async def read_content(request: Request, most: int) -> bytes:
+    """Return the bytes of the body. Refuse one that is too large before it is read."""
     declared = request.headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > 18 or int(declared) > most:
         raise _too_large(most)

@@ -52,6 +52,8 @@ class Route:
     max_body: int = MAX_BODY
     job_parameter: str = ""
     """The parameter with the job that it starts: a principal that may start this job needs no other permission."""
+    is_repeatable: bool = True
+    """Whether its answer may be stored for requests with an Idempotency-Key. One with a secret is not."""
     streams: bool = False
     """Whether its answer is a stream of events, which ends when the server stops."""
 

@@ -41,7 +41,8 @@ def event_stream(call: Call, frames: AsyncIterator[bytes]) -> StreamingResponse:
 
 async def event_frames(call: Call, after: int | None, run_id: str | None = None) -> AsyncIterator[bytes]:
     """Yield the events from a position on; with `run_id`, those of a run and the runs below it."""
-    events = call.services.queries.events
+    # All listeners share the reader of the process, whoever they are.
+    events = call.context.services.queries.events
     known: dict[str, bool] = {}
     async with aclosing(events.follow(after)) as batches:
         async for batch in batches:
@@ -100,11 +101,17 @@ async def _alive(call: Call, frames: AsyncIterator[bytes]) -> AsyncIterator[byte
     """Yield frames, comments while there are none, and end when the server stops."""
     closing = asyncio.ensure_future(call.context.closing.wait())
     following: asyncio.Future[Any] | None = None
+    loop = asyncio.get_running_loop()
+    checked_at = loop.time()
     try:
         yield _RETRY
         while not closing.done():
             following = following or asyncio.ensure_future(anext(frames, _END))
             await asyncio.wait({following, closing}, timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
+            if loop.time() >= checked_at + HEARTBEAT:
+                if not await call.is_still_allowed():
+                    return
+                checked_at = loop.time()
             if not following.done():
                 if not closing.done():
                     yield _COMMENT

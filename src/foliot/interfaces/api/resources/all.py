@@ -3,6 +3,7 @@
 from typing import Final
 
 from foliot.interfaces.api.resources import (
+    audit,
     cron,
     dsns,
     events,
@@ -14,13 +15,14 @@ from foliot.interfaces.api.resources import (
     schedules,
     server,
     ticks,
+    tokens,
     workflows,
 )
 from foliot.interfaces.api.resources.table import ROUTES
 
 MODULES: Final = (
     *(jobs, schedules, ticks, runs, logs, workflows, executions, events),
-    *(cron, launcher, dsns, server),
+    *(cron, launcher, dsns, tokens, audit, server),
 )
 
 __all__ = ["MODULES", "ROUTES"]

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.access.role import Permission
+from foliot.domain.ids import RunId
 from foliot.domain.input.job import job_options
 from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.errors import NotFound
@@ -96,6 +97,8 @@ async def list_jobs(call: Call, query: JobsQuery) -> Page[ListedJob]:
     examples=(_EXAMPLE,),
 )
 async def create_job(call: Call, body: Document) -> JobDetail:
+    if call.resource_id is not None:
+        body = {"id": call.resource_id, **body}
     stored = await call.services.job_documents.put(body, revision=call.expected_revision)
     return await _detail(call, stored.job.id, stored.warnings)
 
@@ -144,7 +147,7 @@ async def delete_job(call: Call, job_id: str, query: ForceQuery) -> Deleted:
     job_parameter="job_id",
 )
 async def run_job(call: Call, job_id: str, body: RunBody) -> RunView:
-    run_id = await call.services.workflows.trigger(job_id, run_request(body))
+    run_id = await call.services.workflows.trigger(job_id, run_request(call, body))
     return await call.services.queries.runs.get(run_id)
 
 
@@ -189,8 +192,9 @@ async def list_runs_of_job(call: Call, job_id: str, query: PageQuery) -> Page[Ru
     return page(found, query.limit, lambda run: run.id)
 
 
-def run_request(body: RunBody) -> RunRequest:
+def run_request(call: Call, body: RunBody) -> RunRequest:
     return RunRequest(
+        run_id=None if call.resource_id is None else RunId(call.resource_id),
         payload=body.payload,
         run_at=body.run_at,
         delay=body.delay,

@@ -70,6 +70,8 @@ async def upsert_schedule(call: Call, body: dict[str, Any]) -> Upserted:
         raise InvalidSchedule(
             "option 'expected_revision' does not exist", hint="Use the header If-Match.", field="expected_revision"
         )
+    if call.resource_id is not None:
+        body = {"schedule_id": call.resource_id, **body}
     upserted = await call.services.schedules.upsert(**body, expected_revision=call.expected_revision)
     return Upserted(schedule_id=upserted.schedule_id, next_run_at=upserted.next_run_at)
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.access.role import Permission
+from foliot.domain.ids import RunId
 from foliot.errors import InvalidInput, NotFound
 from foliot.interfaces.api.call import Call
 from foliot.interfaces.api.paging import Page, PageQuery, page, text_cursor
@@ -126,7 +127,9 @@ async def start_workflow(call: Call, workflow_id: str, body: StartBody) -> RunVi
         version=body.version,
         user_id=body.user_id,
         idempotency_key=body.idempotency_key,
-        request=RunRequest(dedupe_key=body.idempotency_key),
+        request=RunRequest(
+            dedupe_key=body.idempotency_key, run_id=None if call.resource_id is None else RunId(call.resource_id)
+        ),
     )
     return await call.services.queries.runs.get(run_id)
 

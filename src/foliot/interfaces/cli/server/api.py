@@ -17,7 +17,7 @@ from foliot.errors import InvalidInput
 from foliot.service.services import Services
 
 if TYPE_CHECKING:
-    from foliot.interfaces.api.access import Authenticator
+    from foliot.interfaces.api.access import StoredAccess
     from foliot.interfaces.api.call import Context
     from foliot.interfaces.api.listener import Listener
 
@@ -79,8 +79,17 @@ class Api:
 
     async def check(self) -> None:
         """Refuse to serve an address that other machines can reach, if there are no credentials."""
-        if self._listener is not None:
-            _authenticator(self._configuration, self._listener.host)
+        if self._listener is None:
+            return
+        from foliot.interfaces.api.access import is_loopback
+
+        host = self._listener.host
+        if not is_loopback(host) and not await _access(self._services, self._configuration, host).has_credentials():
+            raise InvalidInput(
+                f"the HTTP API cannot listen on {host[:128]}: there are no credentials, so anyone could use it",
+                hint=_FIRST_CREDENTIALS,
+                field="host",
+            )
 
     def _context(self, host: str, worker_ids: Callable[[], set[str]]) -> "Context":
         from foliot.interfaces.api.call import Context
@@ -88,7 +97,7 @@ class Api:
         server = self._configuration.server
         return Context(
             services=self._services,
-            authenticator=_authenticator(self._configuration, host),
+            authenticator=_access(self._services, self._configuration, host),
             base_path=server.base_path,
             public_url=server.public_url,
             host=host,
@@ -98,19 +107,11 @@ class Api:
         )
 
 
-def _authenticator(configuration: Configuration, host: str) -> "Authenticator":
-    """Return who may make requests. Without credentials, only a loopback address is served."""
-    from foliot.interfaces.api.access import DevelopmentAccess, NoAccess, is_loopback
+def _access(services: Services, configuration: Configuration, host: str) -> "StoredAccess":
+    from foliot.interfaces.api.access import StoredAccess, is_loopback
 
-    if not is_loopback(host):
-        raise InvalidInput(
-            f"the HTTP API cannot listen on {host[:128]}: there are no credentials, so anyone could use it",
-            hint=_FIRST_CREDENTIALS,
-            field="host",
-        )
-    if configuration.server.mode == "production":
-        return NoAccess()
-    return DevelopmentAccess()
+    is_development = configuration.server.mode != "production"
+    return StoredAccess(services, may_be_open=is_development and is_loopback(host))
 
 
 def _finder(path: Path) -> Any:

@@ -123,7 +123,8 @@ async def put_jobs(
     rows = await transaction.rows("get_jobs", project, list(jobs))
     put = {job.id: job for job in (job_of(project, row) for row in rows)}
     transaction.note(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))
-    transaction.record(changes.put_jobs(known, {job_id: put[job_id].spec for job_id in changed}))
+    former = {job_id: job.spec for job_id, job in known.items()}
+    transaction.record(changes.put_jobs(former, {job_id: put[job_id].spec for job_id in changed}))
     return put
 
 
@@ -131,7 +132,9 @@ async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobI
     """Delete jobs with their schedules, not their runs. Returns those that existed, with their last revisions."""
     former = await lock_jobs(transaction, project, job_ids)
     deleted: dict[JobId, int] = dict(await transaction.rows("delete_jobs", project, job_ids))
-    transaction.record(changes.deleted_jobs({job_id: former.get(job_id) for job_id in deleted}))
+    transaction.record(
+        changes.deleted_jobs({job_id: former[job_id].spec if job_id in former else None for job_id in deleted})
+    )
     if deleted:
         await transaction.run("raise_revision_floor", max(deleted.values()))
         schedules = await transaction.column("schedules_of_jobs", project, list(deleted))
