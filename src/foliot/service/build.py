@@ -73,7 +73,7 @@ def _build(storage: Storage, parts: ServiceParts, build_for: Callable[[Actor], S
         runs=runs,
         launches=LaunchService(storage),
         jobs=jobs,
-        job_documents=JobDocumentService(storage, clock, ids, jobs, schedules, documents),
+        job_documents=JobDocumentService(storage, clock, ids, jobs, schedules, parts.documents),
         schedules=schedules,
         workflows=workflows,
         maps=MapService(storage, clock, ids, jobs),

@@ -15,7 +15,7 @@ from tests.cases import for_each
 from tests.interfaces.api.serving import TRIGGER, Client, RoleAccess, serving
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
-PUBLIC_ROUTES = {"/healthz", "/readyz"}
+PUBLIC_ROUTES = {"/healthz", "/readyz", "/api/login"}
 LEAST_ROLES = {
     Permission.READ: Role.VIEWER,
     Permission.OPERATE: Role.OPERATOR,
@@ -54,7 +54,7 @@ async def test_every_method_of_every_path_needs_credentials(guarded: Client) -> 
 
 
 @pytest.mark.proves("Z1")
-def test_only_the_probes_are_public() -> None:
+def test_only_the_probes_and_the_login_are_public() -> None:
     assert {route.path for route in ROUTES if route.permission == PUBLIC} == PUBLIC_ROUTES
 
 
@@ -87,7 +87,7 @@ def test_what_runs_code_needs_the_permission_to_edit() -> None:
     changing = {route.name for route in ROUTES if route.method in ("PUT", "DELETE") or route.body in (dict, bytes)}
 
     assert editing == RUNS_CODE
-    assert changing <= RUNS_CODE | {"put_dsn", "delete_dsn", "revoke_token"}
+    assert changing <= RUNS_CODE | {"put_dsn", "delete_dsn", "revoke_token", "set_password", "remove_user"}
 
 
 def test_each_permission_has_its_least_role() -> None:

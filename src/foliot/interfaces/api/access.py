@@ -10,11 +10,12 @@ import time
 from collections.abc import Mapping
 from http import HTTPStatus
 from ipaddress import ip_address
-from math import ceil
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from foliot.domain.access.principal import DEVELOPMENT, Principal
+from foliot.domain.instant import SECOND
+from foliot.errors import RateLimited
 from foliot.interfaces.api.errors import ApiError
 from foliot.interfaces.api.reading import check_media_type
 from foliot.service.services import Services
@@ -26,9 +27,8 @@ _HOST: Final = re.compile(r"(?P<name>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::(?P<p
 _OWN_SITES: Final = ("same-origin", "none")
 _CHECK_INTERVAL: Final = 2.0
 """Seconds after which a server in development mode looks for credentials again."""
-_FAILURE_WINDOW: Final = 60.0
-_MOST_FAILURES: Final = 20
-_MOST_ADDRESSES: Final = 10_000
+SESSION_COOKIES: Final = ("__Host-foliot-session", "foliot-session")
+"""The names of the cookie, with and without TLS."""
 
 
 class Authenticator(Protocol):
@@ -55,20 +55,21 @@ class DevelopmentAccess:
 
 
 class StoredAccess:
-    """Finds the principal of a token in the database.
+    """Finds the principal of a token or a session in the database.
 
-    Without any token, also a revoked one, the server is in development mode if `may_be_open`; otherwise it refuses
-    every request. After many wrong tokens from one address, requests from there are refused for a while.
+    Without any token, also a revoked one, and without users, the server is in development mode if `may_be_open`;
+    otherwise it refuses every request. After many wrong tokens from one address, tokens from there are refused for a
+    while.
     """
 
     def __init__(self, services: Services, *, may_be_open: bool) -> None:
         self._services = services
         self._may_be_open = may_be_open
         self._checked_at: float | None = None
-        self._failures: dict[str, tuple[float, int]] = {}
 
     async def has_credentials(self) -> bool:
-        return bool(await self._services.tokens.page(revoked=True, limit=1))
+        services = self._services
+        return bool(await services.tokens.page(revoked=True, limit=1)) or bool(await services.users.all())
 
     async def is_open(self) -> bool:
         now = time.monotonic()
@@ -81,32 +82,36 @@ class StoredAccess:
         if await self.is_open():
             return DEVELOPMENT
         scheme, _, secret = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not secret:
-            return None
-        self._refuse_many_failures(address)
-        principal = await self._services.tokens.verify(secret.strip())
+        if scheme:
+            return await self._of_token(secret.strip(), address) if scheme.lower() == "bearer" else None
+        session = session_of(headers)
+        return None if session is None else await self._services.users.verify_session(session)
+
+    async def _of_token(self, secret: str, address: str) -> Principal | None:
+        failures, now = self._services.users.failures, self._services.clock.now()
+        wait = failures.retry_after("", address, now)
+        if wait is not None:
+            raise RateLimited(wait / SECOND)
+        principal = await self._services.tokens.verify(secret)
         if principal is None:
-            self._count_failure(address)
+            failures.fail("", address, now)
         return principal
 
-    def _refuse_many_failures(self, address: str) -> None:
-        since, count = self._failures.get(address, (0.0, 0))
-        left = since + _FAILURE_WINDOW - time.monotonic()
-        if count >= _MOST_FAILURES and left > 0:
-            raise ApiError(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                "rate_limited",
-                "too many requests with wrong credentials",
-                hint="Wait, and check the token.",
-                headers={"Retry-After": str(ceil(left))},
-            )
 
-    def _count_failure(self, address: str) -> None:
-        now = time.monotonic()
-        since, count = self._failures.pop(address, (now, 0))
-        self._failures[address] = (since, count + 1) if now < since + _FAILURE_WINDOW else (now, 1)
-        if len(self._failures) > _MOST_ADDRESSES:
-            del self._failures[next(iter(self._failures))]
+def session_of(headers: Mapping[str, str]) -> str | None:
+    """Return the id of the session in the cookie of a request."""
+    for part in headers.get("cookie", "").split(";"):
+        name, _, value = part.strip().partition("=")
+        if name in SESSION_COOKIES and value:
+            return value
+    return None
+
+
+def session_cookie(secret: str, seconds: int, *, is_secure: bool) -> str:
+    """Return the header that stores a session in a browser, or with 0 seconds removes it."""
+    name = SESSION_COOKIES[0] if is_secure else SESSION_COOKIES[1]
+    secure = "; Secure" if is_secure else ""
+    return f"{name}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
 
 
 def is_loopback(host: str) -> bool:
@@ -148,11 +153,32 @@ def check_origin(headers: Mapping[str, str], own: frozenset[str]) -> None:
         )
 
 
+def check_session_change(headers: Mapping[str, str], own: frozenset[str]) -> None:
+    """Refuse a change with a session that no page of this server has sent: a browser sends the cookie by itself."""
+    check_media_type(headers)
+    check_origin(headers, own)
+    if "origin" not in headers and headers.get("sec-fetch-site") != "same-origin":
+        raise ApiError(
+            HTTPStatus.FORBIDDEN,
+            "csrf",
+            "a change with a session needs the header Origin",
+            hint="Browsers send it. A program uses a token instead.",
+        )
+
+
 def check_open_change(headers: Mapping[str, str]) -> None:
     """Refuse a change in development mode that a page of another site could have sent."""
     check_media_type(headers)
+    check_origin(headers, own_origins(headers, ""))
+
+
+def own_origins(headers: Mapping[str, str], public_url: str) -> frozenset[str]:
+    """Return the origins of pages of this server."""
+    if public_url:
+        parts = urlsplit(public_url)
+        return frozenset({f"{parts.scheme}://{parts.netloc}".lower()})
     host = headers.get("host", "").lower()
-    check_origin(headers, frozenset({f"http://{host}", f"https://{host}"}))
+    return frozenset({f"http://{host}", f"https://{host}"})
 
 
 def host_names(public_url: str, host: str) -> frozenset[str]:

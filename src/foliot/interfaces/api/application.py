@@ -16,20 +16,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from foliot.domain.access.principal import Principal
+from foliot.domain.access.principal import Principal, PrincipalKind
 from foliot.errors import OwnedElsewhere
 from foliot.interfaces.api.access import (
     CHANGES,
     MODE_HEADER,
     check_host,
     check_open_change,
+    check_origin,
+    check_session_change,
     forbidden,
     host_names,
+    own_origins,
     unauthenticated,
 )
 from foliot.interfaces.api.answer import encode
 from foliot.interfaces.api.call import Call, Context
-from foliot.interfaces.api.errors import ApiError, describe, no_route
+from foliot.interfaces.api.errors import ApiError, describe, headers_of, no_route
 from foliot.interfaces.api.idempotency import once
 from foliot.interfaces.api.reading import JSON, check_media_type, plain_path, read_body, read_content, read_query
 from foliot.interfaces.api.route import PUBLIC, Found, Route, Routes
@@ -71,7 +74,7 @@ class Application:
         except Exception as error:
             # Whatever fails, the client gets the one form of errors and no internals.
             status, body = describe(error, request_id)
-            headers |= error.headers if isinstance(error, ApiError) else {}
+            headers |= headers_of(error)
             answer = Response(encode(body), status, media_type=JSON)
         for name, value in headers.items():
             answer.headers[name] = value
@@ -95,7 +98,7 @@ class Application:
         route = _route(found, request.method)
         values = dict(zip(route.parameters, found.values, strict=True))
         principal = await self._principal(route, request)
-        _check_change(request, is_open=is_open)
+        self._check_change(request, principal, is_open=is_open)
         if principal is not None:
             facts["actor"] = str(principal.actor)
             if not route.allows(principal, values):
@@ -131,6 +134,21 @@ class Application:
             raise no_route(path)
         return path.removeprefix(base)
 
+    def _check_change(self, request: Request, principal: Principal | None, *, is_open: bool) -> None:
+        """Refuse changes that a page of another site may have sent, and bodies that are not JSON."""
+        headers, own = request.headers, own_origins(request.headers, self._context.public_url)
+        if request.method not in CHANGES:
+            return
+        if is_open:
+            check_open_change(headers)
+        elif principal is not None and principal.kind is PrincipalKind.USER:
+            check_session_change(headers, own)
+        elif principal is None:
+            check_media_type(headers)
+            check_origin(headers, own)
+        elif "content-type" in headers or headers.get("content-length", "0") != "0":
+            check_media_type(headers)
+
     async def _principal(self, route: Route, request: Request) -> Principal | None:
         """Return who makes a request; None only for routes that answer anyone."""
         if route.permission == PUBLIC:
@@ -159,15 +177,6 @@ def _route(found: Found, method: str) -> Route:
             headers={"Allow": ", ".join(allowed)},
         )
     return route
-
-
-def _check_change(request: Request, *, is_open: bool) -> None:
-    if request.method not in CHANGES:
-        return
-    if is_open:
-        check_open_change(request.headers)
-    elif "content-type" in request.headers or request.headers.get("content-length", "0") != "0":
-        check_media_type(request.headers)
 
 
 async def _handle(route: Route, call: Call, values: Mapping[str, str]) -> Response:

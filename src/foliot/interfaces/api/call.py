@@ -69,9 +69,18 @@ class Call:
 
     async def is_still_allowed(self) -> bool:
         """Return whether the credentials of a stream are still valid."""
-        client = self.request.client
-        found = await self.context.authenticator.authenticate(self.request.headers, client.host if client else "")
+        found = await self.context.authenticator.authenticate(self.request.headers, self.address)
         return found is not None and found == self.principal
+
+    @property
+    def address(self) -> str:
+        """The address that the request comes from."""
+        return "" if self.request.client is None else self.request.client.host
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether the client uses TLS, to this server or to the proxy before it."""
+        return self.request.scope["scheme"] == "https" or self.context.public_url.startswith("https:")
 
     @property
     def actor(self) -> str:

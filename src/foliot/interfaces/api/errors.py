@@ -9,6 +9,7 @@ import msgspec
 
 from foliot.errors import (
     ChangedMeanwhile,
+    CredentialsRefused,
     FoliotError,
     InUse,
     InvalidCron,
@@ -21,6 +22,7 @@ from foliot.errors import (
     OutputPruned,
     OutputUnavailable,
     OwnedElsewhere,
+    RateLimited,
     RowUnreadable,
     SecretError,
     StorageError,
@@ -32,6 +34,8 @@ log = logging.getLogger("foliot.api")
 STATUSES: Final[Mapping[type[FoliotError], HTTPStatus]] = {
     FoliotError: HTTPStatus.CONFLICT,
     ChangedMeanwhile: HTTPStatus.PRECONDITION_FAILED,
+    CredentialsRefused: HTTPStatus.UNAUTHORIZED,
+    RateLimited: HTTPStatus.TOO_MANY_REQUESTS,
     InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
     NotFound: HTTPStatus.NOT_FOUND,
     OwnedElsewhere: HTTPStatus.CONFLICT,
@@ -106,6 +110,18 @@ def no_route(path: str) -> ApiError:
     return ApiError(
         HTTPStatus.NOT_FOUND, "not_found", f"there is nothing at {path[:128]!a}", hint="See /api/docs for all paths."
     )
+
+
+def headers_of(error: Exception) -> dict[str, str]:
+    """Return the headers that the answer to an error has."""
+    match error:
+        case ApiError():
+            return error.headers
+        case RateLimited():
+            return {"Retry-After": str(error.retry_after)}
+        case CredentialsRefused():
+            return {"WWW-Authenticate": 'Bearer realm="foliot"'}
+    return {}
 
 
 def status_of(error: FoliotError) -> HTTPStatus:

@@ -16,13 +16,14 @@ from foliot.interfaces.api.resources import (
     server,
     ticks,
     tokens,
+    users,
     workflows,
 )
 from foliot.interfaces.api.resources.table import ROUTES
 
 MODULES: Final = (
     *(jobs, schedules, ticks, runs, logs, workflows, executions, events),
-    *(cron, launcher, dsns, tokens, audit, server),
+    *(cron, launcher, dsns, tokens, users, audit, server),
 )
 
 __all__ = ["MODULES", "ROUTES"]
