@@ -31,6 +31,14 @@ async def api(services: Services) -> AsyncIterator[Client]:
 
 
 @pytest.fixture
+async def on_each(url: str) -> AsyncIterator[Client]:
+    """A client of a server in development mode beside a worker, on each database."""
+    app = Foliot(url)
+    async with app, started(app), serving(await app.open()) as client:
+        yield client
+
+
+@pytest.fixture
 async def guarded(services: Services) -> AsyncIterator[Client]:
     """A client of a server with a token for each role."""
     async with serving(services, RoleAccess()) as client:

@@ -151,6 +151,10 @@ async def test_the_children_of_a_fanout_are_listed_in_order(working: Client) -> 
     assert {run["id"] for run in filtered} == {run["id"] for run in runs}
     failed = (await working.get(f"/api/runs/{parent}/items?failed=true")).json["items"]
     assert [item["item"] for item in failed] == ["b"]
+    results = (await working.get(f"/api/runs/{parent}/results?limit=2")).json
+    rest = (await working.get(f"/api/runs/{parent}/results?cursor={results['next']}")).json
+    ended = [(one["item"], one["status"]) for one in (*results["items"], *rest["items"])]
+    assert ended == [("a", "success"), ("b", "failed"), ("c", "success")]
     tree = (await working.get(f"/api/runs/{parent}/tree")).json["items"]
     assert {run["id"] for run in tree} >= {run["id"] for run in runs}
 

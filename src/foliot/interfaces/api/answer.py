@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from foliot.domain.secrets import public_document
 from foliot.service.queries.run_view import RunView
 
-DOCUMENTS: Final = frozenset({"input_payload", "output_payload", "payload", "params", "given"})
+DOCUMENTS: Final = frozenset({"input_payload", "output_payload", "payload", "params", "given", "output"})
 """The fields with the input or output of a run, wherever they are."""
 _ENCODER: Final = msgspec.json.Encoder()
 

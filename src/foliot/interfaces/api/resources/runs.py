@@ -8,6 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 from foliot.domain.access.role import Permission
+from foliot.domain.fanout.result import ItemResult
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer
 from foliot.domain.run.run import Status
@@ -48,6 +49,11 @@ class ItemsQuery(PageQuery, frozen=True, kw_only=True):
     """Those that failed, timed out or were cancelled."""
     pattern: str | None = None
     """Those whose text matches, with the wildcards * ? and [...]."""
+
+
+class ResultsQuery(PageQuery, frozen=True, kw_only=True):
+    failed: bool = False
+    """Those of items that failed, timed out or were cancelled."""
 
 
 class OutputQuery(Parameters, frozen=True, kw_only=True):
@@ -164,6 +170,21 @@ async def list_items(call: Call, run_id: str, query: ItemsQuery) -> Page[ItemVie
         run, after=number_cursor(query.cursor), failed=query.failed, pattern=query.pattern, limit=query.limit
     )
     return Page(items=found.items, next=None if found.next_after is None else cursor_after(found.next_after))
+
+
+@ROUTES.get(
+    "/api/runs/{run_id}/results",
+    permission=Permission.READ,
+    summary="List the results of the items of a fanout that have ended, in their order, with their outputs.",
+    errors=_NOT_FOUND,
+)
+async def list_results(call: Call, run_id: str, query: ResultsQuery) -> Page[ItemResult]:
+    run = await call.services.runs.record(run_id)
+    found = await call.services.queries.fanouts.results(
+        run, after=number_cursor(query.cursor), failed=query.failed, limit=query.limit
+    )
+    # A page may end early, so only an empty one is known to be the last.
+    return Page(items=found, next=cursor_after(found[-1].index) if found else None)
 
 
 @ROUTES.get(
