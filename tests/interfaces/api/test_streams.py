@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
 
 import pytest
 
@@ -155,6 +156,30 @@ async def test_the_reader_of_events_ends_with_its_last_listener(api: Client, ser
         await asyncio.sleep(0.001)
 
     assert not [task for task in asyncio.all_tasks() if task.get_name() == "event reader"]
+
+
+@pytest.mark.proves("E5")
+async def test_clients_that_never_read_delay_no_other(api: Client) -> None:
+    description = "x" * 20_000
+    async with AsyncExitStack() as stack:
+        idle = [await stack.enter_async_context(api.stream("/api/events?after=0")) for _ in range(20)]
+        readers = [await stack.enter_async_context(api.stream("/api/events?after=0")) for _ in range(20)]
+        for number in range(100):
+            await api.put(f"/api/jobs/j{number}", {"command": "true", "description": description})
+        seen = await asyncio.gather(*(names_until(frames, "j99") for frames in readers))
+
+    assert len(idle) == 20
+    assert all(names == [f"j{number}" for number in range(100)] for names in seen)
+
+
+async def names_until(frames: Frames, last: str) -> list[str]:
+    """Return the names of the jobs j0, j1 ... of a stream, up to the last one."""
+    names: list[str] = []
+    async for frame in frames:
+        names += [item[0] for item in json.loads(frame["data"])["items"] if str(item[0]).startswith("j")]
+        if last in names:
+            break
+    return names
 
 
 async def test_a_heartbeat_is_sent_while_nothing_happens(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
