@@ -37,7 +37,9 @@ class RoleAccess:
     async def is_open(self) -> bool:
         return False
 
-    async def authenticate(self, headers: Mapping[str, str], address: str) -> Principal | None:
+    async def authenticate(
+        self, headers: Mapping[str, str], address: str, subject: str | None = None
+    ) -> Principal | None:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme != "Bearer" or token not in (*PEOPLE, Role.WORKER, TRIGGER):
             return None
@@ -113,11 +115,15 @@ class Frames:
 
 @asynccontextmanager
 async def serving(
-    services: Services, authenticator: Authenticator | None = None, **facts: Any
+    services: Services,
+    authenticator: Authenticator | None = None,
+    *,
+    tls: dict[str, str] | None = None,
+    **facts: Any,
 ) -> AsyncIterator[Client]:
     """Serve the API of these services."""
     context = Context(services=services, authenticator=authenticator or DevelopmentAccess(), **facts)
-    listener = bind(Address(port=0, base_path=context.base_path))
+    listener = bind(Address(port=0, base_path=context.base_path, **(tls or {})))
     await listener.start(context)
     try:
         async with aiohttp.ClientSession() as session:

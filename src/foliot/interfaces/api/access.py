@@ -7,14 +7,17 @@ must be a loopback name, and a change must be JSON that no other site has sent.
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from ipaddress import ip_address
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+from foliot.domain.access.claims import principal_of_subject
 from foliot.domain.access.principal import DEVELOPMENT, Principal
-from foliot.domain.instant import SECOND
+from foliot.domain.access.role import Role
+from foliot.domain.access.token import TOKEN_PREFIX
+from foliot.domain.instant import SECOND, Instant
 from foliot.errors import RateLimited
 from foliot.interfaces.api.errors import ApiError
 from foliot.interfaces.api.reading import check_media_type
@@ -27,6 +30,8 @@ _HOST: Final = re.compile(r"(?P<name>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::(?P<p
 _OWN_SITES: Final = ("same-origin", "none")
 _CHECK_INTERVAL: Final = 2.0
 """Seconds after which a server in development mode looks for credentials again."""
+SUBJECT: Final = "foliot.subject"
+"""The entry of an ASGI scope with the subject of the client certificate."""
 SESSION_COOKIES: Final = ("__Host-foliot-session", "foliot-session")
 """The names of the cookie, with and without TLS."""
 
@@ -38,9 +43,12 @@ class Authenticator(Protocol):
         """Return whether requests need no credentials: development mode."""
         ...
 
-    async def authenticate(self, headers: Mapping[str, str], address: str) -> Principal | None:
-        """Return the principal of a request; None if its credentials are missing or wrong. Raise ApiError to refuse it
-        in another way, for example after too many failures."""
+    async def authenticate(
+        self, headers: Mapping[str, str], address: str, subject: str | None = None
+    ) -> Principal | None:
+        """Return the principal of a request; None if its credentials are missing or wrong. `subject`: that of the
+        client certificate of the connection, if there is one. Raise an error to refuse the request in another way, for
+        example after too many failures."""
         ...
 
 
@@ -50,25 +58,44 @@ class DevelopmentAccess:
     async def is_open(self) -> bool:
         return True
 
-    async def authenticate(self, headers: Mapping[str, str], address: str) -> Principal | None:
+    async def authenticate(
+        self, headers: Mapping[str, str], address: str, subject: str | None = None
+    ) -> Principal | None:
         return DEVELOPMENT
 
 
-class StoredAccess:
-    """Finds the principal of a token or a session in the database.
+class SignedCredentials(NamedTuple):
+    """Credentials that are not stored: signed tokens of other services, and client certificates."""
 
-    Without any token, also a revoked one, and without users, the server is in development mode if `may_be_open`;
-    otherwise it refuses every request. After many wrong tokens from one address, tokens from there are refused for a
-    while.
+    verify_token: Callable[[str, Instant], Principal | None] | None = None
+    certificates: Mapping[str, Role] = {}
+    """Subject -> role."""
+
+    def __bool__(self) -> bool:
+        return self.verify_token is not None or bool(self.certificates)
+
+
+NOT_SIGNED: Final = SignedCredentials()
+
+
+class StoredAccess:
+    """Finds the principal of a token or a session in the database, of a signed token, or of a client certificate.
+
+    Without any token, also a revoked one, without users and without signed credentials the server is in development
+    mode if `may_be_open`; otherwise it refuses every request. After many wrong tokens from one address, tokens from
+    there are refused for a while.
     """
 
-    def __init__(self, services: Services, *, may_be_open: bool) -> None:
+    def __init__(self, services: Services, *, may_be_open: bool, signed: SignedCredentials = NOT_SIGNED) -> None:
         self._services = services
+        self._signed = signed
         self._may_be_open = may_be_open
         self._checked_at: float | None = None
 
     async def has_credentials(self) -> bool:
         services = self._services
+        if self._signed:
+            return True
         return bool(await services.tokens.page(revoked=True, limit=1)) or bool(await services.users.all())
 
     async def is_open(self) -> bool:
@@ -78,14 +105,18 @@ class StoredAccess:
             self._may_be_open, self._checked_at = not await self.has_credentials(), now
         return self._may_be_open
 
-    async def authenticate(self, headers: Mapping[str, str], address: str) -> Principal | None:
+    async def authenticate(
+        self, headers: Mapping[str, str], address: str, subject: str | None = None
+    ) -> Principal | None:
         if await self.is_open():
             return DEVELOPMENT
         scheme, _, secret = headers.get("authorization", "").partition(" ")
         if scheme:
             return await self._of_token(secret.strip(), address) if scheme.lower() == "bearer" else None
         session = session_of(headers)
-        return None if session is None else await self._services.users.verify_session(session)
+        if session is not None:
+            return await self._services.users.verify_session(session)
+        return None if subject is None else principal_of_subject(subject, self._signed.certificates)
 
     async def _of_token(self, secret: str, address: str) -> Principal | None:
         failures, now = self._services.users.failures, self._services.clock.now()
@@ -93,6 +124,8 @@ class StoredAccess:
         if wait is not None:
             raise RateLimited(wait / SECOND)
         principal = await self._services.tokens.verify(secret)
+        if principal is None and self._signed.verify_token is not None and not secret.startswith(TOKEN_PREFIX):
+            principal = self._signed.verify_token(secret, now)
         if principal is None:
             failures.fail("", address, now)
         return principal

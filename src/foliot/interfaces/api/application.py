@@ -21,6 +21,7 @@ from foliot.errors import OwnedElsewhere
 from foliot.interfaces.api.access import (
     CHANGES,
     MODE_HEADER,
+    SUBJECT,
     check_host,
     check_open_change,
     check_origin,
@@ -154,7 +155,7 @@ class Application:
         if route.permission == PUBLIC:
             return None
         address = request.client.host if request.client is not None else ""
-        principal = await self._context.authenticator.authenticate(request.headers, address)
+        principal = await self._context.authenticator.authenticate(request.headers, address, request.scope.get(SUBJECT))
         if principal is None:
             raise unauthenticated()
         return principal

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from foliot.domain.access.principal import Principal
 from foliot.errors import ChangedMeanwhile
-from foliot.interfaces.api.access import Authenticator
+from foliot.interfaces.api.access import SUBJECT, Authenticator
 from foliot.service.services import Services
 
 
@@ -69,7 +69,9 @@ class Call:
 
     async def is_still_allowed(self) -> bool:
         """Return whether the credentials of a stream are still valid."""
-        found = await self.context.authenticator.authenticate(self.request.headers, self.address)
+        found = await self.context.authenticator.authenticate(
+            self.request.headers, self.address, self.request.scope.get(SUBJECT)
+        )
         return found is not None and found == self.principal
 
     @property

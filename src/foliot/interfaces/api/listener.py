@@ -7,11 +7,13 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from foliot.errors import FoliotError, InvalidInput
+from foliot.interfaces.api.access import SUBJECT
 from foliot.interfaces.api.application import Application
 from foliot.interfaces.api.call import Context
 from foliot.interfaces.api.resources.all import ROUTES
@@ -87,6 +89,26 @@ class Listener:
         self._socket.close()
 
 
+class _Protocol(HttpToolsProtocol):
+    """HTTP, with the subject of the client certificate in the scope of each request."""
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        secured = self.transport.get_extra_info("ssl_object")
+        certificate = None if secured is None else secured.getpeercert(binary_form=True)
+        if certificate is not None:
+            scope: dict[str, Any] = self.scope  # type: ignore[assignment]  # it has no entry for our own values
+            scope[SUBJECT] = _subject(certificate)
+
+
+def _subject(certificate: bytes) -> str:
+    """Return the subject of a certificate as text: CN=deploy,O=Example."""
+    # Loaded with the first certificate of a client.
+    from cryptography.x509 import load_der_x509_certificate
+
+    return load_der_x509_certificate(certificate).subject.rfc4514_string()
+
+
 class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -140,7 +162,7 @@ def _refusal(error: OSError, host: str, port: int) -> FoliotError:
 def _config(application: Application, address: Address) -> uvicorn.Config:
     return uvicorn.Config(
         application,
-        http="httptools",
+        http=_Protocol,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -15,6 +15,7 @@ from foliot.config import Configuration, Loaded
 from foliot.config.places import find_definition
 from foliot.errors import InvalidInput
 from foliot.service.services import Services
+from foliot.wiring import build_jwt_verifier
 
 if TYPE_CHECKING:
     from foliot.interfaces.api.access import StoredAccess
@@ -108,10 +109,16 @@ class Api:
 
 
 def _access(services: Services, configuration: Configuration, host: str) -> "StoredAccess":
-    from foliot.interfaces.api.access import StoredAccess, is_loopback
+    from foliot.interfaces.api.access import SignedCredentials, StoredAccess, is_loopback
 
+    verifier = build_jwt_verifier(configuration.auth)
+    signed = SignedCredentials(
+        None if verifier is None else verifier.verify,
+        # Without a list of signers, no certificate of a client is checked.
+        configuration.auth.certificates if configuration.server.tls_client_ca else {},
+    )
     is_development = configuration.server.mode != "production"
-    return StoredAccess(services, may_be_open=is_development and is_loopback(host))
+    return StoredAccess(services, may_be_open=is_development and is_loopback(host), signed=signed)
 
 
 def _finder(path: Path) -> Any:
