@@ -1,14 +1,18 @@
 """Wrong input: each has its status, its code and its field, and is never an internal error."""
 
+import asyncio
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.errors import StorageUnavailable
+from foliot.interfaces.api.access import StoredAccess
 from foliot.interfaces.api.reading import plain_path
 from foliot.interfaces.api.resources.all import ROUTES
 from foliot.service.services import Services
-from tests.interfaces.api.serving import Client
+from tests.interfaces.api.serving import Client, serving
 
 
 @pytest.mark.proves("Z42")
@@ -100,6 +104,34 @@ async def test_a_compressed_body_is_refused(api: Client) -> None:
     refused = await api.post("/api/jobs", b"\x1f\x8b", content_encoding="gzip")
 
     assert refused.status == 415
+
+
+@pytest.mark.proves("Z42")
+async def test_endless_headers_close_the_connection(api: Client) -> None:
+    host, _, port = api.base.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"GET /api/jobs HTTP/1.1\r\nX-Endless: ")
+    with suppress(ConnectionError):
+        for _ in range(200):
+            writer.write(b"x" * 10_000)
+            await writer.drain()
+        assert await reader.read() == b""
+    writer.close()
+    assert (await api.get("/api/jobs")).status == 200
+
+
+@pytest.mark.proves("O3")
+async def test_the_probes_answer_without_a_database(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        raise StorageUnavailable("no connection")
+
+    async with serving(services, StoredAccess(services, may_be_open=True)) as client:
+        monkeypatch.setattr(type(services.tokens), "page", fail)
+        monkeypatch.setattr(type(services.queries.events), "newest", fail)
+        live, ready = await client.get("/healthz"), await client.get("/readyz")
+
+    assert (live.status, live.json) == (200, {"status": "ok"})
+    assert (ready.status, ready.json) == (503, {"status": "storage unavailable"})
 
 
 @pytest.mark.proves("Z54")

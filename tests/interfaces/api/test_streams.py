@@ -182,6 +182,20 @@ async def names_until(frames: Frames, last: str) -> list[str]:
     return names
 
 
+@pytest.mark.proves("Z42")
+async def test_more_streams_than_allowed_are_refused(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foliot.interfaces.api.streams.MOST_STREAMS", 1)
+    async with api.stream("/api/events") as frames:
+        await frames.answer.content.readline()
+        refused = await api.get("/api/events")
+    while api.context.streams:
+        await asyncio.sleep(0.001)
+    async with api.stream("/api/events") as frames:
+        again = frames.answer.status
+
+    assert (refused.status, refused.error["code"], again) == (429, "too_many_streams", 200)
+
+
 async def test_a_heartbeat_is_sent_while_nothing_happens(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("foliot.interfaces.api.streams.HEARTBEAT", 0.01)
 

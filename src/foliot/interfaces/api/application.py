@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from foliot.domain.access.principal import Principal, PrincipalKind
-from foliot.errors import OwnedElsewhere
+from foliot.errors import OwnedElsewhere, StorageError
 from foliot.interfaces.api.access import (
     CHANGES,
     MODE_HEADER,
@@ -88,7 +88,7 @@ class Application:
     async def _answer(
         self, request: Request, request_id: str, headers: dict[str, str], facts: dict[str, Any]
     ) -> Response:
-        is_open = await self._context.authenticator.is_open()
+        is_open = await self._is_open()
         if is_open:
             headers[MODE_HEADER] = "development"
         path = self._own_path(request.scope)
@@ -118,6 +118,13 @@ class Application:
         except OwnedElsewhere as error:
             await self._add_places(error)
             raise
+
+    async def _is_open(self) -> bool:
+        """Return whether this is development mode. A database that does not answer must not stop the probes."""
+        try:
+            return await self._context.authenticator.is_open()
+        except StorageError:
+            return False
 
     async def _add_places(self, error: OwnedElsewhere) -> None:
         """Add the file and line of each definition that only its file can change."""

@@ -31,6 +31,8 @@ class Context:
     """Finds the file and line of the configuration that define a job, schedule or workflow."""
     doctor: Callable[[], Awaitable[dict[str, Any]]] | None = None
     """Examines the installation. None: this process cannot."""
+    streams: int = 0
+    """How many streams are open."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stops: streams end."""
 

@@ -25,6 +25,8 @@ _GRACE: Final = 5
 """Seconds that requests may take to end when the server stops."""
 _KEEP_ALIVE: Final = 30
 _BACKLOG: Final = 1_024
+_LARGEST_HEAD: Final = 1 << 16
+"""Bytes of the URL and the headers of a request. The connection of a larger one is closed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +92,25 @@ class Listener:
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP, with the subject of the client certificate in the scope of each request."""
+    """HTTP, with a limit of the size of headers, and the subject of the client certificate in each scope."""
+
+    _is_in_head = False
+    _head = 0
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_in_head:
+            self._head += len(data)
+            if self._head > _LARGEST_HEAD:
+                self.transport.close()
+                return
+        super().data_received(data)
+
+    def on_headers_complete(self) -> None:
+        self._is_in_head = False
+        super().on_headers_complete()
 
     def on_message_begin(self) -> None:
+        self._is_in_head, self._head = True, 0
         super().on_message_begin()
         secured = self.transport.get_extra_info("ssl_object")
         certificate = None if secured is None else secured.getpeercert(binary_form=True)

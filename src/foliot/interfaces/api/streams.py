@@ -3,18 +3,22 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
 from starlette.responses import StreamingResponse
 
 from foliot.interfaces.api.call import Call
+from foliot.interfaces.api.errors import ApiError
 from foliot.service.queries.events import Reset
 from foliot.service.queries.logs import LogView
 
 EVENT_STREAM: Final = "text/event-stream"
 HEARTBEAT: Final = 15.0
 """Seconds without an event after which a comment is sent, so that a broken connection is noticed."""
+MOST_STREAMS: Final = 1_000
+"""How many streams a process serves at the same time."""
 _COMMENT: Final = b": heartbeat\n\n"
 _RETRY: Final = b"retry: 1000\n\n"
 _END: Final = object()
@@ -35,6 +39,14 @@ def last_number(call: Call, after: int | None) -> int | None:
 
 def event_stream(call: Call, frames: AsyncIterator[bytes]) -> StreamingResponse:
     """Return an answer that sends frames until they end, the client leaves or the server stops."""
+    if call.context.streams >= MOST_STREAMS:
+        raise ApiError(
+            HTTPStatus.TOO_MANY_REQUESTS,
+            "too_many_streams",
+            f"{MOST_STREAMS} streams are open",
+            hint="Close some of them. One stream of /api/events has the events of all runs.",
+            headers={"Retry-After": "10"},
+        )
     headers = {"X-Accel-Buffering": "no"}
     return StreamingResponse(_alive(call, frames), media_type=EVENT_STREAM, headers=headers)
 
@@ -101,6 +113,7 @@ async def _alive(call: Call, frames: AsyncIterator[bytes]) -> AsyncIterator[byte
     """Yield frames, comments while there are none, and end when the server stops."""
     closing = asyncio.ensure_future(call.context.closing.wait())
     following: asyncio.Future[Any] | None = None
+    call.context.streams += 1
     loop = asyncio.get_running_loop()
     checked_at = loop.time()
     try:
@@ -121,6 +134,7 @@ async def _alive(call: Call, frames: AsyncIterator[bytes]) -> AsyncIterator[byte
                 return
             yield part
     finally:
+        call.context.streams -= 1
         closing.cancel()
         if following is not None:
             following.cancel()
