@@ -15,12 +15,15 @@ from foliot.config.workflow_writing import (
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job.job import JobSpec
+from foliot.domain.notification.rule import Notify
 from foliot.domain.schedule.schedule import ScheduleSpec
-from foliot.domain.secrets import public_value
+from foliot.domain.secrets import HIDDEN, public_value
 from foliot.domain.vocabulary.field import only
 from foliot.domain.vocabulary.job import DESCRIPTION, IDENTITY
 from foliot.domain.vocabulary.kind import KIND_FIELDS
+from foliot.domain.vocabulary.notification import NOTIFY
 
+URL_OPTIONS = ("webhook_url", "slack_webhook_url")
 _HEAD = (*only(IDENTITY, "enabled"), *only(DESCRIPTION, "name", "pause_after_failures", "payload"))
 
 
@@ -34,12 +37,19 @@ def write_job(job_id: JobId, spec: JobSpec, schedules: Mapping[ScheduleId, Sched
         "id": job_id,
         **write_changed(_HEAD, spec, JobSpec(kind=spec.kind)),
         **write_definition(spec),
+        **_notify(spec.notify),
         # A document without it means 1.
         "max_concurrent": spec.options.max_concurrent or 0,
         **({"schedules": [*write_schedules(job_id, schedules)]} if schedules else {}),
     }
     document: Written = msgspec.json.decode(msgspec.json.encode(written))
     return document
+
+
+def _notify(notify: Notify) -> Written:
+    """Return the options about notifications. URLs are stored encrypted, so they are masked in any case."""
+    given = write_changed(NOTIFY, notify, Notify())
+    return {name: HIDDEN if name in URL_OPTIONS else value for name, value in given.items()}
 
 
 def public_job(document: Written) -> Written:

@@ -54,7 +54,6 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     port: int | None = None
     """None: the default port, which another process may have."""
     base_path: str = ""
-    public_url: str = ""
     tls_cert: str = ""
     tls_key: str = ""
     tls_client_ca: str = ""

@@ -115,6 +115,21 @@ async def test_a_masked_secret_keeps_the_stored_one(api: Client, app: Foliot) ->
     assert (await (await app.open()).jobs.record("x")).spec.spec["env"] == {"TOKEN": "hush"}
 
 
+@pytest.mark.proves("Z30")
+async def test_a_masked_url_of_notifications_keeps_the_stored_one(api: Client, app: Foliot) -> None:
+    await api.post("/api/jobs", {"id": "x", "command": "true", "webhook_url": "https://hooks.example/hush"})
+    jobs = (await app.open()).jobs
+    stored = (await jobs.record("x")).spec.notify
+    answer = await api.get("/api/jobs/x")
+
+    put = await api.put("/api/jobs/x", {**answer.json["document"], "command": "false"})
+
+    assert b"hush" not in answer.content + put.content
+    assert stored.webhook_url.encode() not in answer.content
+    assert (await jobs.record("x")).spec.notify == stored
+    assert (await api.put("/api/jobs/y", answer.json["document"] | {"id": "y"})).status == 422
+
+
 async def test_a_mask_without_a_stored_value_is_refused(api: Client) -> None:
     refused = await api.put("/api/jobs/x", {"command": "true", "env": {"TOKEN": "***"}})
 

@@ -95,7 +95,7 @@ NODE: Final = (
         "public_url",
         WEB_ADDRESS,
         "The address of this server for people, such as `https://foliot.example.org`. Links in notifications begin"
-        " with it.",
+        " with it, and the HTTP API then refuses requests for other hosts.",
         '""',
     ),
     Field("watch", FLAG, "Whether to reload when a file changes.", "false"),
@@ -183,13 +183,6 @@ WEB: Final = (
         " without the API.",
     ),
     Field("base_path", BASE_PATH, "A prefix of all paths of the HTTP API, such as `/foliot`, behind a proxy.", '""'),
-    Field(
-        "public_url",
-        TEXT,
-        "The address under which clients reach the HTTP API, such as `https://jobs.example`. Requests for other hosts"
-        " are refused.",
-        '""',
-    ),
     Field("tls_cert", TEXT, "The file with the certificate of the HTTP API, in PEM. Without it: no TLS.", '""'),
     Field("tls_key", TEXT, "The file with the key of the certificate.", '""'),
     Field(

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from foliot.domain.ids import IdSource, JobId, ScheduleId
 from foliot.domain.input.words import text
 from foliot.domain.job.job import Job
+from foliot.domain.notification.rule import Notify
 from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
+from foliot.domain.secrets import HIDDEN
 from foliot.errors import InvalidJob, RowUnreadable, shown
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
@@ -63,8 +66,10 @@ class JobDocumentService:
         """
         tree = self._identified(self._documents.open(document), job_id)
         before = await self._known(tree["id"])
-        tree = await self._restored(tree, before)
+        kept = _kept_urls(tree, before)
+        tree = await self._restored({name: value for name, value in tree.items() if name not in kept}, before)
         read = self._documents.read_job(tree, self._clock.now(), self._schedules.defaults)
+        spec = replace(read.spec, notify=replace(read.spec.notify, **kept))
         stored = {one.id: one for one in await self._own(read.id)}
         wanted = {
             name: spec
@@ -73,7 +78,7 @@ class JobDocumentService:
         }
         self._schedules.check({name: spec for name, spec in wanted.items() if name not in read.past})
         expected = None if revision is None else {read.id: revision}
-        [job] = await self._jobs.put({read.id: read.spec}, expected=expected)
+        [job] = await self._jobs.put({read.id: spec}, expected=expected)
         await self._schedules.put(wanted)
         await self._storage.definitions.delete_schedules([name for name in stored if name not in wanted])
         return StoredJob(job=view_job(job), is_new=before is None, schedules=[*wanted], warnings=[*read.warnings])
@@ -114,6 +119,13 @@ class JobDocumentService:
         """Return the schedules that belong to the document of a job."""
         found = stored_schedules(self._storage, job_id)
         return [one async for one in found if one.revision.spec.source == _SOURCE and one.id.startswith(f"{job_id}:")]
+
+
+def _kept_urls(tree: Mapping[str, Any], job: Job | None) -> dict[str, str]:
+    """Return the encrypted URLs of a stored job that masks in the document stand for."""
+    notify = Notify() if job is None else job.spec.notify
+    stored = {"webhook_url": notify.webhook_url, "slack_webhook_url": notify.slack_webhook_url}
+    return {name: url for name, url in stored.items() if url and tree.get(name) == HIDDEN}
 
 
 def _is_stored(schedule_id: ScheduleId, spec: ScheduleSpec, stored: Mapping[ScheduleId, Schedule]) -> bool:
