@@ -88,6 +88,10 @@ class Listener:
         if self._server is not None and self._task is not None:
             self._server.should_exit = True
             await asyncio.gather(self._task, return_exceptions=True)
+        self.close()
+
+    def close(self) -> None:
+        """Close the socket of a server that was not started, or has stopped."""
         self._socket.close()
 
 

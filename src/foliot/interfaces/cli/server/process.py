@@ -132,6 +132,8 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
     try:
         run_on(options["loop"] or server.loop, partial(_serve, served, settings, lines, applies=applies))
     finally:
+        if listener is not None:
+            listener.close()
         # Before an error is printed.
         _flush(lines)
 
