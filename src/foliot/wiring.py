@@ -50,6 +50,7 @@ from foliot.domain.file_url import parse_file_url
 from foliot.domain.ids import IdSource, JobId, ScheduleId
 from foliot.domain.input.words import text
 from foliot.domain.instant import Instant
+from foliot.domain.job.document import JobDocument
 from foliot.domain.job.job import JobSpec
 from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
 from foliot.domain.notification.settings import NOT_CONFIGURED, NotificationSettings
@@ -180,10 +181,10 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource, keys: Secrets 
 
 
 class JsonDocuments:
-    """Workflows as JSON documents. Their readers are imported on first use: most programs read no documents."""
+    """Jobs and workflows as JSON documents. Their readers are imported on first use: most programs read none."""
 
     def open(self, document: Document) -> dict[str, Any]:
-        from foliot.config.workflow_json import open_document
+        from foliot.config.json_document import open_document
 
         return open_document(document)
 
@@ -215,6 +216,29 @@ class JsonDocuments:
             return public_workflow(write_workflow(workflow_id, spec.as_written, schedules))
         except InvalidWorkflow:
             return None
+
+    def read_job(self, tree: Mapping[str, Any], now: Instant, defaults: ScheduleDefaults) -> JobDocument:
+        from foliot.config.job_json import read_job
+
+        return read_job(tree, now, defaults)
+
+    def write_job(
+        self, job_id: JobId, spec: JobSpec, schedules: Mapping[ScheduleId, ScheduleSpec]
+    ) -> dict[str, Any] | None:
+        from foliot.config.job_writing import write_job
+
+        return write_job(job_id, spec, schedules)
+
+    def public_job(self, document: dict[str, Any]) -> dict[str, Any]:
+        from foliot.config.job_writing import public_job
+
+        return public_job(document)
+
+    def restore_hidden(self, tree: dict[str, Any], stored: dict[str, Any]) -> dict[str, Any]:
+        from foliot.config.job_json import restore_hidden
+
+        restored: dict[str, Any] = restore_hidden(tree, stored)
+        return restored
 
 
 async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storage:

@@ -51,7 +51,12 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     echo: bool = False
     """Whether the process prints what functions that run in it print and log."""
     host: str = "127.0.0.1"
-    port: int = 7070
+    port: int | None = None
+    """None: the default port, which another process may have."""
+    base_path: str = ""
+    tls_cert: str = ""
+    tls_key: str = ""
+    tls_client_ca: str = ""
     admin_token: str = ""
     session_secret: str = ""
 

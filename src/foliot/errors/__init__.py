@@ -6,6 +6,7 @@
     │   ├── InvalidTimezone     a timezone name, with the closest match
     │   ├── InvalidSchedule     a schedule that cannot fire (never matches, ends before it starts ...)
     │   ├── InvalidJob          a job definition that cannot be run
+    │   │   └── InvalidJobDocument  a job in a JSON document, with the JSON path of each problem
     │   ├── InvalidRun          a run that cannot be created (payload, dedupe key ...)
     │   ├── Unstorable          a value that the database cannot store
     │   ├── CycleDetected       a dependency that would create a cycle of jobs
@@ -16,6 +17,7 @@
     ├── InUse                   the application cannot be closed while calls are in progress
     ├── JobInUse                the job cannot be renamed while an open execution or a waiting gate names it
     ├── WrongLoop               the application is open on another event loop
+    ├── ChangedMeanwhile        the definition has another revision than the one that an edit expected
     ├── OwnedElsewhere          only the owner of the definition (a file, an application) can change it
     ├── OutputUnavailable       the output of an attempt is missing or incomplete
     │   ├── OutputTruncated     the attempt printed more than the limit
@@ -60,6 +62,7 @@ from foliot.errors.input import (
     InvalidDocument,
     InvalidInput,
     InvalidJob,
+    InvalidJobDocument,
     InvalidRun,
     InvalidSchedule,
     InvalidTimezone,
@@ -68,6 +71,7 @@ from foliot.errors.input import (
 )
 from foliot.errors.operation import (
     ChainRefused,
+    ChangedMeanwhile,
     ChannelRefused,
     ChannelUnavailable,
     InputsError,
@@ -108,6 +112,7 @@ from foliot.errors.storage import (
 
 __all__ = [
     "ChainRefused",
+    "ChangedMeanwhile",
     "ChannelRefused",
     "ChannelUnavailable",
     "CredentialsRefused",
@@ -122,6 +127,7 @@ __all__ = [
     "InvalidDocument",
     "InvalidInput",
     "InvalidJob",
+    "InvalidJobDocument",
     "InvalidRun",
     "InvalidSchedule",
     "InvalidTimezone",

@@ -16,6 +16,7 @@ from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.documents import DocumentFormat
 from foliot.service.commands.dsns import DsnService
+from foliot.service.commands.job_documents import JobDocumentService
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.maps import MapService
@@ -72,6 +73,7 @@ def _build(storage: Storage, parts: ServiceParts, build_for: Callable[[Actor], S
         runs=runs,
         launches=LaunchService(storage),
         jobs=jobs,
+        job_documents=JobDocumentService(storage, clock, ids, jobs, schedules, parts.documents),
         schedules=schedules,
         workflows=workflows,
         maps=MapService(storage, clock, ids, jobs),

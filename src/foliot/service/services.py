@@ -12,6 +12,7 @@ from foliot.service.commands.chains import ChainService
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.dsns import DsnService
+from foliot.service.commands.job_documents import JobDocumentService
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.maps import MapService
@@ -36,6 +37,7 @@ class Services:
     runs: RunService
     launches: LaunchService
     jobs: JobService
+    job_documents: JobDocumentService
     schedules: ScheduleService
     workflows: WorkflowService
     maps: MapService

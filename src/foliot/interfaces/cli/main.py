@@ -31,6 +31,7 @@ _SECTIONS: Final = {
         "alert": "Try out where notifications go.",
         "user": "Add, list and remove people who log in.",
         "token": "Create, list and revoke tokens of programs.",
+        "routes": "List the routes of the HTTP API.",
     },
     "Inspect": {
         "status": "Show whether Foliot is working and what needs attention.",

@@ -90,6 +90,7 @@ class ScheduleService:
         *,
         paused: bool | None = None,
         enabled: bool | None = None,
+        expected_revision: int | None = None,
         **options: Unpack[UpsertOptions],
     ) -> UpsertedSchedule:
         """Create or change a schedule of the job `job_id` or the workflow `workflow_id`.
@@ -100,6 +101,8 @@ class ScheduleService:
         A paused schedule stays paused unless `paused` is False, or `enabled` is True, which means the same. Pausing and
         changing are two writes, in the order that prevents unwanted fires between them; only a new schedule exists for
         an instant before it is paused.
+
+        `expected_revision`: the revision that the change was made for. Another one raises ChangedMeanwhile.
         """
         check_id(schedule_id)
         paused = read_pause(paused=paused, enabled=enabled)
@@ -111,7 +114,8 @@ class ScheduleService:
         if paused:
             with suppress(RowUnreadable):
                 await self._storage.definitions.pause_schedules([chosen], paused=True)
-        [schedule] = await self._storage.definitions.put_schedules(prepared)
+        expected = None if expected_revision is None else {chosen: expected_revision}
+        [schedule] = await self._storage.definitions.put_schedules(prepared, expected=expected)
         if paused is not None:
             [schedule] = await self._storage.definitions.pause_schedules([chosen], paused=paused) or [schedule]
         return UpsertedSchedule(schedule.id, moment(schedule.next_run_at))

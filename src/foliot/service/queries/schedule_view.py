@@ -42,6 +42,8 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
     jitter_ms: int
     overlap_policy: str
     catchup_policy: str
+    revision: int
+    """Rises with each change of its rule or its policies."""
     created_at: datetime
     updated_at: datetime
     preview: list[datetime]
@@ -151,6 +153,7 @@ def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleVie
         jitter_ms=spec.jitter,
         overlap_policy=spec.overlap,
         catchup_policy=spec.catchup,
+        revision=schedule.revision.number,
         created_at=to_datetime(schedule.created_at),
         updated_at=to_datetime(schedule.updated_at),
         preview=[to_datetime(planned) for planned in preview] if spec.enabled else [],

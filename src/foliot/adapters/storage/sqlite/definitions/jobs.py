@@ -6,6 +6,7 @@ from functools import partial
 from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import as_stored_job, encode, encode_names, read_number
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
+from foliot.adapters.storage.shared.expected import refuse_changed
 from foliot.adapters.storage.shared.row_types import salvage_row
 from foliot.adapters.storage.shared.rows import JobRow, job_of, read_rows
 from foliot.adapters.storage.sqlite.database.context import Part
@@ -23,8 +24,16 @@ from foliot.domain.job.job import Job, JobSpec
 
 
 class JobDefinitions(Part):
-    async def put_jobs(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
-        return await self._writer.submit("put_jobs", lambda tx: put_jobs(tx, self._project, jobs, tx.now(at)))
+    async def put_jobs(
+        self,
+        jobs: Sequence[tuple[JobId, JobSpec]],
+        *,
+        expected: Mapping[JobId, int] | None = None,
+        at: Instant | None = None,
+    ) -> list[Job]:
+        return await self._writer.submit(
+            "put_jobs", lambda tx: put_jobs(tx, self._project, jobs, tx.now(at), expected=expected)
+        )
 
     async def get_jobs(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
         def read(session: Session) -> list[Row]:
@@ -60,7 +69,14 @@ def job_rows(session: Session, project: str, job_ids: Collection[JobId]) -> list
     return session.rows(SQL["get_jobs"], (project, encode_names(job_ids)))
 
 
-def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], now: Instant) -> list[Job]:
+def put_jobs(
+    tx: Transaction,
+    project: str,
+    jobs: Sequence[tuple[JobId, JobSpec]],
+    now: Instant,
+    *,
+    expected: Mapping[JobId, int] | None = None,
+) -> list[Job]:
     """Create or change jobs; an equal definition keeps its revision. For repeated ids the last definition is stored."""
     rows = job_rows(tx, project, [job_id for job_id, _ in jobs])
     readable, _ = read_rows(partial(job_of, project), rows)
@@ -72,6 +88,7 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
     for job_id, given in dict(jobs).items():
         spec = as_stored_job(given)
         if job_id not in known or known[job_id].spec != spec:
+            refuse_changed("job", job_id, counted[job_id][0] if job_id in counted else 0, expected)
             last, created_at = counted.get(job_id) or (_revision_floor(tx), now)
             before = known.get(job_id)
             known[job_id] = changed[job_id] = Job(
