@@ -138,7 +138,11 @@ def _ended(flow: Flow) -> Ended:
     """Return how the run of a chain without open steps ends."""
     chain = flow.chain
     summary = msgspec.json.encode(
-        {"chain": chain.id or None, "outcome": chain.outcome or "quiet", "steps": chain.children}
+        {
+            "chain": chain.id or None,
+            "outcome": chain.outcome or ("quiet" if flow.refusal is None else "refused"),
+            "steps": chain.children,
+        }
     )
     if chain.outcome is not None:
         status, reason = _STATUSES[chain.outcome]

@@ -21,6 +21,11 @@ _STATES: Final[Mapping[State, str]] = {
     State.ATTENTION: "needs attention",
     State.DOWN: "down",
 }
+_DOWN: Final[Mapping[type[answer.Notice], tuple[str, str]]] = {
+    answer.NoScheduler: ("no scheduler is alive: schedules do not fire", "Start one with: foliot serve"),
+    answer.NoWorker: ("no worker is alive: nothing is executed", "Start one with: foliot serve, or foliot worker"),
+}
+"""What a notice without values says, and what to do."""
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 _STEP: Final = 1_024
 
@@ -66,10 +71,8 @@ def notice_text(notice: answer.Notice) -> str:
     match notice:
         case answer.StorageUnreachable():
             return notice.message
-        case answer.NoScheduler():
-            return "no scheduler is alive: schedules do not fire"
-        case answer.NoWorker():
-            return "no worker is alive: nothing is executed"
+        case answer.NoScheduler() | answer.NoWorker():
+            return _DOWN[type(notice)][0]
         case answer.QueuesUnserved():
             return f"no worker serves {_quoted(notice.queues)}, and runs wait there"
         case answer.SchedulesLate():
@@ -79,6 +82,10 @@ def notice_text(notice: answer.Notice) -> str:
             return f"schedules paused after failures in a row: {_named(notice.jobs)}"
         case answer.JobsFailing():
             return f"{counted(notice.count, 'job')} failing: {_named(notice.jobs, notice.count)}"
+        case answer.BreakersOpen(breakers=breakers):
+            first, names = breakers[0], [one.class_id for one in breakers]
+            why = f" until {moment(first.until)}: {first.cause}" if len(breakers) == 1 else ""
+            return f"{counted(len(breakers), 'breaker')} of chains open: {_named(names)}{why}"
         case answer.DiskLow():
             return f"only {size_text(notice.free)} are free on the disk of the database"
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
@@ -90,10 +97,8 @@ def notice_hint(notice: answer.Notice) -> str:
     match notice:
         case answer.StorageUnreachable():
             return notice.hint
-        case answer.NoScheduler():
-            return "Start one with: foliot serve"
-        case answer.NoWorker():
-            return "Start one with: foliot serve, or foliot worker"
+        case answer.NoScheduler() | answer.NoWorker():
+            return _DOWN[type(notice)][1]
         case answer.QueuesUnserved(queues=queues):
             return _unserved_hint(queues[0])
         case answer.SchedulesLate(schedules=schedules):
@@ -102,6 +107,8 @@ def notice_hint(notice: answer.Notice) -> str:
             return f"See: foliot explain {jobs[0]}@last. After a repair: foliot resume {jobs[0]}"
         case answer.JobsFailing(jobs=jobs):
             return f"See: foliot explain {jobs[0] if jobs else 'JOB'}@last. After a fix: foliot retry, or foliot mark"
+        case answer.BreakersOpen(breakers=breakers):
+            return f"See: foliot chains. After a repair: foliot chains reset {breakers[0].class_id} --reason TEXT"
         case answer.DiskLow():
             return "Free some space, or keep less: see [retention] in the configuration"
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():

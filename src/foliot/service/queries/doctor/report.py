@@ -37,6 +37,7 @@ from foliot.service.queries.status import (
     Notice,
     SchedulesLate,
     StorageUnreachable,
+    breaker_notices,
     health_limits,
     notices_of,
 )
@@ -123,6 +124,7 @@ class Doctor:
             await _check("time zones", probe_time_zones(storage)),
             await _check("schedules", _notices(health, "schedules")),
             await _check("jobs", _notices(health, "jobs")),
+            await _check("chains", breaker_notices(await storage.queries.chain_classes(), now)),
             await _check("runs", probe_runs(storage, now)),
             await _check("rows", probe_rows(storage, now)),
         ]
