@@ -1,7 +1,6 @@
-"""The command: runs one measurement, or all of them."""
+"""The command: runs one measurement or all of them, and writes the page that shows them."""
 
 import argparse
-import json
 import shlex
 import subprocess
 import sys
@@ -11,94 +10,92 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from bench import page
 from bench.places import Places
-from bench.scale import SLOTS, Scale
+from bench.results import Results
+from bench.scale import Scale
 from bench.tables import Table
 
 Measurement = Callable[[Places, Scale], Iterable[Table]]
 
 MEASUREMENTS: Final = {
-    "drain": "no-op runs drained by one worker, and enqueueing",
-    "schedules": "10,000 schedules due in the same second",
-    "hold": "a million schedules held: memory, idle processor time, the wake-up",
+    "enqueue": "runs enqueued one after another, by 100 callers, in bulk",
+    "drain": "no-op runs drained by one worker",
+    "shell": "commands by `foliot worker` and by `xargs -P`",
+    "schedules": "10,000 schedules due in the same second, and adding schedules",
+    "workflows": "from one step of a workflow to the next, in bare commits",
     "latency": "from enqueue to start, one run at a time",
+    "fanout": "children a second, a large fanout, and a job beside a fanout",
+    "hold": "an idle server; a million schedules: memory, disk, processor time",
+    "history": "the cost of a run and of `foliot verify` while history grows",
     "start": "importing, and start to first job",
-    "history": "the cost of a run while history grows",
-    "fanout": "children a second, a million items, and a job beside a fanout",
+    "cron": "the next moment of a cron expression",
 }
 PROGRAMS: Final = {
-    "cron": ("cron_next", "the next moment of a cron expression"),
-    "spawn": ("spawn", "processes a second"),
-    "isolated": ("isolated", "Python functions in processes of their own"),
-    "workflows": ("workflows", "from one step of an execution to the next"),
+    "spawn": "processes a second, by the shell runner alone",
+    "isolated": "Python functions in processes of their own",
 }
+"""Not on the page: tools for working on one part."""
+_TIMES: Final = "`all` takes about 22 minutes, with --quick about 4, on two cores with nothing else running."
 
 
 def main() -> None:
     if len(sys.argv) > 1 and sys.argv[1] in PROGRAMS:
-        _run_program(sys.argv[1], sys.argv[2:])
+        subprocess.run([sys.executable, "-m", f"bench.{sys.argv[1]}", *sys.argv[2:]], check=True)
         return
     options = _parse()
-    scale = Scale(
-        is_quick=options.quick,
-        rounds=options.rounds,
-        synchronous=options.synchronous,
-        slots=options.slots,
-        items=options.items,
-    )
-    chosen = list(MEASUREMENTS) if options.measurement == "all" else [options.measurement]
+    results = Results(Path(options.json))
+    if options.measurement == "page":
+        _write_page(results)
+        return
+    scale = Scale(is_quick=options.quick, rounds=options.rounds, synchronous=options.synchronous, items=options.items)
     with Places() as places:
-        tables = [table for name in chosen for table in _measure(name, places, scale)]
-    _save(tables, Path(options.json))
-    if options.measurement == "all":
-        for name in PROGRAMS:
-            _run_program(name, ["--rounds=2"] if options.quick else [])
+        for name in list(MEASUREMENTS) if options.measurement == "all" else [options.measurement]:
+            _measure(name, places, scale, results)
 
 
-def _measure(name: str, places: Places, scale: Scale) -> list[Table]:
+def _measure(name: str, places: Places, scale: Scale, results: Results) -> None:
     print(f"{name} ...", file=sys.stderr)
+    began = time.monotonic()
     measure: Measurement = import_module(f"bench.{name}").measure
-    tables = []
-    for table in measure(places, scale):
-        tables.append(table)
-        print(table.to_markdown(), f"`{_command()}`", sep="\n\n", end="\n\n", flush=True)
-    return tables
+    tables = list(measure(places, scale))
+    section = results.save(name, _command(name), tables, is_quick=scale.is_quick)
+    print(f"## {name}", section.to_markdown(), sep="\n\n", end="\n\n", flush=True)
+    print(f"{name} took {time.monotonic() - began:.0f} s", file=sys.stderr)
 
 
-def _command() -> str:
-    return shlex.join(["scripts/bench", *sys.argv[1:]])
+def _command(name: str) -> str:
+    """Return the command that measures this section alone."""
+    return shlex.join(["scripts/bench", *(name if word == "all" else word for word in sys.argv[1:])])
 
 
-def _run_program(name: str, arguments: Sequence[str]) -> None:
-    module, title = PROGRAMS[name]
-    print(f"### {name}: {title}\n\n```", flush=True)
-    subprocess.run([sys.executable, "-m", f"bench.{module}", *arguments], check=True)
-    print("```\n", flush=True)
+def _write_page(results: Results) -> None:
+    missing = page.write(results)
+    print("written:", *(path.relative_to(page.ROOT) for path in page.PAGES))
+    if missing:
+        print("not measured without --quick, left as they were:", *missing)
 
 
-def _save(tables: Sequence[Table], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "tables": [t.to_json() for t in tables]}
-    path.write_text(json.dumps(content, indent=1))
-    print(f"figures of every round: {path}", file=sys.stderr)
-
-
-def _parse() -> argparse.Namespace:
+def _parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     lines = [f"  {name:10} {what}" for name, what in MEASUREMENTS.items()]
-    lines += [f"  {name:10} {what}; further arguments go to it" for name, (_, what) in PROGRAMS.items()]
+    lines += [
+        "  all        all of these",
+        "  page       write the tables of full size into docs/design/performance.md and the README",
+    ]
+    lines += [f"  {name:10} {what}; further arguments go to it" for name, what in PROGRAMS.items()]
     parser = argparse.ArgumentParser(
         prog="scripts/bench",
         description="Measure Foliot beside its limits and its peers.\n\n" + "\n".join(lines),
+        epilog=_TIMES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("measurement", choices=["all", *MEASUREMENTS, *PROGRAMS])
-    parser.add_argument("--quick", action="store_true", help="orders of magnitude in a few minutes")
-    parser.add_argument("--rounds", type=int, help="how often each contender is measured")
-    parser.add_argument("--slots", type=int, default=SLOTS, help=f"runs at once (default {SLOTS})")
-    parser.add_argument("--items", type=int, help="items of the largest fanout (default 1000000, quick 20000)")
+    parser.add_argument("measurement", choices=["all", *MEASUREMENTS, "page", *PROGRAMS], metavar="measurement")
+    parser.add_argument("--quick", action="store_true", help="small and one round: orders of magnitude")
+    parser.add_argument("--rounds", type=int, help="how often each contender is measured (default 1 to 5, quick 1)")
+    parser.add_argument("--items", type=int, help="items of the largest fanout (default 200000, quick 10000)")
     parser.add_argument("--synchronous", choices=["FULL", "NORMAL"], default="FULL", help="SQLite's durability")
     parser.add_argument("--json", default="build/bench.json", help="where the figures go (default build/bench.json)")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

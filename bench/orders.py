@@ -1,14 +1,17 @@
 """Input and output of a child process: one operation in, one line of JSON out."""
 
+import asyncio
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Final, Self
 
 Result = Mapping[str, float]
 Operation = Callable[["Order"], Result | None]
+AsyncOperation = Callable[["Order"], Coroutine[Any, Any, Result | None]]
 
 _VARIABLE: Final = "FOLIOT_BENCH_ORDER"
 
@@ -22,8 +25,12 @@ class Order:
     marks: str
     """A directory for the moments that only the child can measure (see `bench.marks`)."""
     count: int
-    slots: int = 500
+    slots: int = 100
     """How many runs may run concurrently, if a contender has such a setting."""
+    loop: str = "asyncio"
+    """The event loop of a contender in Python: asyncio or uvloop."""
+    seconds: float = 1.0
+    """How long a measurement takes that counts calls."""
     width: int = 4
     """How many items of a fanout may run concurrently."""
     synchronous: str = "FULL"
@@ -40,8 +47,30 @@ class Order:
         """Return the variables for a process that reads this order."""
         return {**os.environ, _VARIABLE: json.dumps(asdict(self))}
 
-    def scaled(self, share: float) -> Self:
-        return replace(self, count=max(1, int(self.count * share)))
+    @property
+    def url(self) -> str:
+        """The database as Foliot writes it."""
+        if self.place.startswith("postgresql"):
+            return self.place
+        return f"sqlite:///{self.place}?synchronous={self.synchronous.lower()}"
+
+
+def obey_async(operations: Mapping[str, AsyncOperation]) -> None:
+    """Execute the named coroutine function, on the event loop of the order."""
+    obey({name: partial(_on_loop, operation) for name, operation in operations.items()})
+
+
+def _on_loop(operation: AsyncOperation, order: Order) -> Result | None:
+    with asyncio.Runner(loop_factory=_loop_factory(order.loop)) as runner:
+        return runner.run(operation(order))
+
+
+def _loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop]:
+    if name == "asyncio":
+        return asyncio.new_event_loop
+    import uvloop
+
+    return uvloop.new_event_loop
 
 
 def obey(operations: Mapping[str, Operation]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import apsw
 import psycopg
 
 from bench.processes import Family
@@ -54,6 +55,17 @@ class Places:
             if database is Database.POSTGRES:
                 self._server.drop_database(f"bench{number}")
             shutil.rmtree(marks)
+
+    def size(self, place: str) -> int:
+        """Return the bytes of a database on disk, without its write-ahead log."""
+        if place.startswith("postgresql"):
+            with psycopg.connect(place) as session:
+                row = session.execute("SELECT pg_database_size(current_database())").fetchone()
+            assert row is not None
+            return int(row[0])
+        # The last connection that closes moves the log into the file.
+        apsw.Connection(place).close()
+        return Path(place).stat().st_size
 
     def server_seconds(self, database: Database) -> float:
         """Return the processor time that the database's own processes have used so far."""

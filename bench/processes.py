@@ -23,8 +23,12 @@ def memory(pid: int) -> int:
 
 def peak_memory(pid: int) -> int:
     """Return the most resident bytes so far."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    return _status(pid, "VmHWM:")
+
+
+def private_memory(pid: int) -> int:
+    """Return the resident bytes that are not pages of files, which processes share."""
+    return _status(pid, "RssAnon:")
 
 
 class Family:
@@ -49,6 +53,11 @@ class Family:
 
 def _all_pids() -> list[int]:
     return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _status(pid: int, name: str) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
 def _stat(pid: int) -> list[str]:

@@ -1,4 +1,8 @@
-"""The contenders, and the queries that count their committed work."""
+"""The contenders, and the queries that count their committed work.
+
+"Foliot" is an installation as it comes: 100 slots and the event loop of asyncio. "Foliot, tuned" has uvloop and 4,000
+slots. A ceiling always has 1,000, because it is the upper bound for both, and more make no difference to it.
+"""
 
 from dataclasses import replace
 from typing import Final
@@ -6,96 +10,73 @@ from typing import Final
 from bench.children import Contender
 from bench.places import Database
 
-_EMPTY: Final = "SELECT CAST(EXISTS (SELECT 1 FROM ready) OR EXISTS (SELECT 1 FROM leases) AS INTEGER)"
+TUNED_SLOTS: Final = 4_000
+"""The concurrency that gave the best result."""
+CEILING_SLOTS: Final = 1_000
 
-_FOLIOT: Final = "-m foliot {} bench.contenders.foliot_app:app --concurrency={{slots}} --log-level=warning"
-_WORKER: Final = _FOLIOT.format("worker")
-_SCHEDULER: Final = _FOLIOT.format("serve") + " --roles=scheduler"
-_SERVE: Final = _FOLIOT.format("serve")
+_EMPTY: Final = "SELECT CAST(EXISTS (SELECT 1 FROM ready) OR EXISTS (SELECT 1 FROM leases) AS INTEGER)"
+_FOLIOT: Final = (
+    "-m foliot {} bench.contenders.foliot_app:app --concurrency={{slots}} --loop={{loop}} --log-level=warning"
+)
+WORKER: Final = _FOLIOT.format("worker")
+SERVE: Final = _FOLIOT.format("serve")
+
+
+def tuned(contender: Contender) -> Contender:
+    """Return a contender of Foliot with the settings for throughput."""
+    return replace(contender, name=f"{contender.name}, tuned", loop="uvloop", slots=TUNED_SLOTS)
+
+
+def on_uvloop(contender: Contender) -> Contender:
+    return replace(contender, name=f"{contender.name}, uvloop", loop="uvloop")
+
 
 CEILING_SQLITE: Final = Contender(
-    name="ceiling SQLite", module="ceiling_sqlite", database=Database.SQLITE, remaining=_EMPTY
-)
-CEILING_POSTGRES: Final = Contender(
-    name="ceiling PostgreSQL", module="ceiling_postgres", database=Database.POSTGRES, remaining=_EMPTY
+    name="ceiling SQLite", module="ceiling_sqlite", database=Database.SQLITE, remaining=_EMPTY, slots=CEILING_SLOTS
 )
 FOLIOT_SQLITE: Final = Contender(
-    name="Foliot SQLite", module="foliot_runs", database=Database.SQLITE, remaining=_EMPTY, program=_WORKER
+    name="Foliot SQLite", module="foliot_runs", database=Database.SQLITE, remaining=_EMPTY, program=WORKER
+)
+HUEY: Final = Contender(name="huey", module="huey_sqlite", database=Database.SQLITE, share=0.1)
+
+CEILING_POSTGRES: Final = Contender(
+    name="ceiling PostgreSQL",
+    module="ceiling_postgres",
+    database=Database.POSTGRES,
+    remaining=_EMPTY,
+    slots=CEILING_SLOTS,
 )
 FOLIOT_POSTGRES: Final = Contender(
-    name="Foliot PostgreSQL", module="foliot_runs", database=Database.POSTGRES, remaining=_EMPTY, program=_WORKER
+    name="Foliot PostgreSQL", module="foliot_runs", database=Database.POSTGRES, remaining=_EMPTY, program=WORKER
 )
-HUEY: Final = Contender(name="huey SQLite", module="huey_sqlite", database=Database.SQLITE)
 PGQUEUER: Final = Contender(
     name="pgqueuer",
     module="pgqueuer_postgres",
     database=Database.POSTGRES,
     remaining="SELECT CAST(EXISTS (SELECT 1 FROM pgqueuer) AS INTEGER)",
+    share=0.2,
 )
+GRAPHILE: Final = Contender(
+    name="graphile-worker",
+    module="graphile_worker",
+    database=Database.POSTGRES,
+    remaining="SELECT CAST(EXISTS (SELECT 1 FROM graphile_worker._private_jobs) AS INTEGER)",
+    is_on_node=True,
+    share=0.1,
+)
+GRAPHILE_LOCAL: Final = replace(GRAPHILE, name="graphile-worker, local queue", operation="work-local-queue", share=0.4)
 PROCRASTINATE: Final = Contender(
     name="procrastinate",
     module="procrastinate_postgres",
     database=Database.POSTGRES,
     remaining="SELECT CAST(EXISTS (SELECT 1 FROM procrastinate_jobs WHERE status = 'doing') AS INTEGER)",
+    share=0.02,
 )
 
-ON_SQLITE: Final = (CEILING_SQLITE, FOLIOT_SQLITE, HUEY)
-ON_POSTGRES: Final = (CEILING_POSTGRES, FOLIOT_POSTGRES, PGQUEUER, PROCRASTINATE)
-
-LATENCY: Final = (
-    replace(CEILING_SQLITE, operation="latency"),
-    Contender(name="Foliot SQLite", module="foliot_latency", database=Database.SQLITE, operation="together"),
-    Contender(
-        name="Foliot SQLite, two processes",
-        module="foliot_latency",
-        database=Database.SQLITE,
-        operation="apart",
-        program=_WORKER,
-    ),
-    replace(CEILING_POSTGRES, operation="latency"),
-    Contender(name="Foliot PostgreSQL", module="foliot_latency", database=Database.POSTGRES, operation="together"),
-    Contender(
-        name="Foliot PostgreSQL, two processes",
-        module="foliot_latency",
-        database=Database.POSTGRES,
-        operation="apart",
-        program=_WORKER,
-    ),
+SERVE_SQLITE: Final = Contender(
+    name="Foliot SQLite", module="foliot_schedules", database=Database.SQLITE, program=SERVE
 )
-
-_UNFIRED: Final = "SELECT count(*) FROM schedules WHERE next_due <= {due}"
-_UNFIRED_FOLIOT: Final = "SELECT count(*) FROM schedules WHERE wake_at <= {due}"
-
-SCHEDULES_CEILING_SQLITE: Final = Contender(
-    name="ceiling SQLite",
-    module="ceiling_schedules_sqlite",
-    database=Database.SQLITE,
-    remaining=_UNFIRED,
-    operation="schedule",
-)
-SCHEDULES_CEILING_POSTGRES: Final = Contender(
-    name="ceiling PostgreSQL",
-    module="ceiling_schedules_postgres",
-    database=Database.POSTGRES,
-    remaining=_UNFIRED,
-    operation="schedule",
-)
-SCHEDULES_SQLITE: Final = Contender(
-    name="Foliot SQLite",
-    module="foliot_schedules",
-    database=Database.SQLITE,
-    remaining=_UNFIRED_FOLIOT,
-    program=_SCHEDULER,
-)
-SCHEDULES_POSTGRES: Final = Contender(
-    name="Foliot PostgreSQL",
-    module="foliot_schedules",
-    database=Database.POSTGRES,
-    remaining=_UNFIRED_FOLIOT,
-    program=_SCHEDULER,
-)
-SERVE_SQLITE: Final = replace(SCHEDULES_SQLITE, name="Foliot SQLite, runs carried out beside", program=_SERVE)
-SERVE_POSTGRES: Final = replace(SCHEDULES_POSTGRES, name="Foliot PostgreSQL, runs carried out beside", program=_SERVE)
+SERVE_POSTGRES: Final = replace(SERVE_SQLITE, name="Foliot PostgreSQL", database=Database.POSTGRES)
 APSCHEDULER_MEMORY: Final = Contender(
     name="APScheduler memory", module="apscheduler_jobs", database=Database.NONE, operation="memory"
 )

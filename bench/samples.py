@@ -3,12 +3,20 @@
 import statistics
 import sys
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from bench.children import ChildFailed, Contender
+from bench.children import ChildFailed
 from bench.orders import Result
 
-AnyContender = TypeVar("AnyContender", bound=Contender)
+
+class Named(Protocol):
+    """A contender, or one in special circumstances."""
+
+    @property
+    def name(self) -> str: ...
+
+
+AnyContender = TypeVar("AnyContender", bound=Named)
 
 
 class Samples:

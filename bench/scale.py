@@ -1,10 +1,6 @@
 """The size of the measurements."""
 
 from dataclasses import dataclass
-from typing import Final
-
-SLOTS: Final = 4_000
-"""The concurrency that gave the best result: Foliot drains PostgreSQL a third faster than with 500."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,14 +10,13 @@ class Scale:
     is_quick: bool = False
     rounds: int | None = None
     synchronous: str = "FULL"
-    slots: int = SLOTS
     items: int | None = None
     """The items of the largest fanout."""
 
     def pick(self, full: int, quick: int) -> int:
         return quick if self.is_quick else full
 
-    def rounds_of(self, full: int, quick: int = 2) -> int:
+    def rounds_of(self, full: int, quick: int = 1) -> int:
         return self.rounds or self.pick(full, quick)
 
     @property

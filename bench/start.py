@@ -9,17 +9,38 @@ from pathlib import Path
 import bench
 import foliot
 from bench.children import Child, Contender, run
-from bench.orders import Order, Result
+from bench.orders import Result
 from bench.places import Places
-from bench.roster import CEILING_POSTGRES, CEILING_SQLITE, FOLIOT_POSTGRES, FOLIOT_SQLITE, HUEY, PROCRASTINATE
+from bench.roster import (
+    CEILING_POSTGRES,
+    CEILING_SQLITE,
+    FOLIOT_POSTGRES,
+    FOLIOT_SQLITE,
+    GRAPHILE,
+    HUEY,
+    PGQUEUER,
+    PROCRASTINATE,
+    tuned,
+)
 from bench.samples import Samples, interleave
 from bench.scale import Scale
 from bench.tables import Column, Ratio, Table
 from bench.watchers import wait_for_mark
 
-_IMPORTS = ("import asyncio", "import foliot", "from foliot import Foliot", "import huey", "import procrastinate")
+_IMPORTS = ("import asyncio", "import foliot", "from foliot import Foliot", "import huey", "import pgqueuer")
 _TIMER = "import time; began = time.perf_counter(); {}; print(time.perf_counter() - began)"
-_CONTENDERS = (CEILING_SQLITE, FOLIOT_SQLITE, HUEY, CEILING_POSTGRES, FOLIOT_POSTGRES, PROCRASTINATE)
+_CONTENDERS = (
+    FOLIOT_SQLITE,
+    tuned(FOLIOT_SQLITE),
+    CEILING_SQLITE,
+    HUEY,
+    FOLIOT_POSTGRES,
+    tuned(FOLIOT_POSTGRES),
+    CEILING_POSTGRES,
+    PGQUEUER,
+    GRAPHILE,
+    PROCRASTINATE,
+)
 
 
 def measure(places: Places, scale: Scale) -> list[Table]:
@@ -49,7 +70,7 @@ def _seconds(statement: str) -> float:
 
 
 def _first_jobs(places: Places, scale: Scale) -> Table:
-    samples = interleave(_CONTENDERS, scale.rounds_of(5), lambda each: _first_job(each, places, scale))
+    samples = interleave(_CONTENDERS, scale.rounds_of(3), lambda each: _first_job(each, places, scale))
     note = f"From starting a worker's process to the start of the job that waits for it; {scale.durability}."
     limits = {(FOLIOT_SQLITE.name, "start"): 0.35, (FOLIOT_POSTGRES.name, "start"): 0.45}
     columns = [Column("start", "s", 3)]
@@ -58,7 +79,7 @@ def _first_jobs(places: Places, scale: Scale) -> Table:
 
 def _first_job(contender: Contender, places: Places, scale: Scale) -> Result:
     with places.fresh(contender.database) as (place, marks):
-        order = Order(place=place, marks=marks, count=1, synchronous=scale.synchronous)
+        order = contender.order(place, marks, scale, 1)
         run(contender, "bulk", order)
         began = time.monotonic()
         with Child(contender, order) as child:

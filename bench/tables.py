@@ -50,13 +50,13 @@ class Table:
     """Absolute targets: the maximum of (contender, metric)."""
 
     def to_markdown(self) -> str:
-        parts = [f"### {self.title}", self.note, self._figures()]
+        parts = [self.note, self._figures()]
         if self.ratios or self.limits:
             parts.append(self._targets())
         return "\n\n".join(parts)
 
     def to_json(self) -> dict[str, Any]:
-        return {"title": self.title, "note": self.note, "figures": self.samples.figures}
+        return {"title": self.title, "markdown": self.to_markdown(), "figures": self.samples.figures}
 
     def _figures(self) -> str:
         head = ["", *(column.heading for column in self.columns)]

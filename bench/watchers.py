@@ -20,7 +20,7 @@ class Watcher:
     """Executes one query repeatedly. A query costs far less than the pause between two."""
 
     def __init__(self, contender: Contender, order: Order) -> None:
-        self._question = contender.remaining.format(due=int(order.due_at * 1000))
+        self._question = contender.remaining
         self._ask, self._close = _open(contender.database, order.place)
 
     def __enter__(self) -> Self:
@@ -40,10 +40,13 @@ def wait_until_done(contender: Contender, order: Order, child: Child) -> float:
 
     Counting the remaining work costs the more, the more is done, so it is not counted before the last start.
     """
-    if not contender.remaining:
-        return wait_for_mark(order, "last", child)
+    last = wait_for_mark(order, "last", child)
+    return wait_until_empty(contender, order, child) if contender.remaining else last
+
+
+def wait_until_empty(contender: Contender, order: Order, child: Child) -> float:
+    """Return the time (monotonic) at which no work remains."""
     with Watcher(contender, order) as watcher:
-        wait_for_mark(order, "last", child)
         until = deadline()
         while watcher.remaining():
             _pause(child, until)

@@ -1,113 +1,66 @@
-"""Executions: the time from one step to the next beside that of a bare commit, and a wide fan-in.
+"""From one step of a workflow to the next, in bare commits of the same disk, measured in the same process."""
 
-    python -m bench.workflows [--steps 40] [--wide 1000] [--rounds 3]
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Final
 
-On SQLite with synchronous=FULL, scheduler and worker in one process. Steps are functions that do nothing. A transition
-is the finish of one step, the settling of its execution, and the claim of the next one.
-"""
+from bench.children import Contender, run
+from bench.orders import Result
+from bench.places import Database, Places
+from bench.roster import on_uvloop
+from bench.samples import interleave
+from bench.scale import Scale
+from bench.second_process import second_process
+from bench.tables import Column, Table
 
-import argparse
-import asyncio
-import secrets
-import statistics
-import tempfile
-import time
-from collections import Counter
-from pathlib import Path
-
-import apsw
-
-from foliot import Foliot, Workflow
-from foliot.adapters.clock import SystemClock
-from foliot.adapters.storage.sqlite import SqliteStorage
-from foliot.domain.ids import IdSource
-from foliot.wiring import build_services
-
-
-def main() -> None:
-    options = _parse()
-    print(f"{'':28}{'ms a step':>12}{'commits a step':>16}{'commit ms':>12}{'ratio':>8}")
-    for name, build, size in (
-        (f"{options.steps} steps in a row", chain, options.steps),
-        (f"{options.wide} wide, then one", fan_in, options.wide),
-    ):
-        rounds = [asyncio.run(_measure(build(size), size)) for _ in range(options.rounds)]
-        step, commits, commit = (statistics.median(values) for values in zip(*rounds, strict=True))
-        print(f"{name:28}{step:12.2f}{commits:16.2f}{commit:12.2f}{step / commit:8.2f}")
+_COLUMNS: Final = (
+    Column("step", "ms a step", 2),
+    Column("commit", "ms a bare commit", 2),
+    Column("commits", "bare commits a step", 1),
+)
+_SQLITE: Final = Contender(name="Foliot SQLite", module="foliot_workflows", database=Database.SQLITE, operation="chain")
+_POSTGRES: Final = replace(_SQLITE, name="Foliot PostgreSQL", database=Database.POSTGRES)
+_AIM: Final = 5
 
 
-def chain(size: int) -> Workflow:
-    """Return a workflow of consecutive steps."""
-    flow = Workflow("flow")
-    for number in range(size):
-        step = flow.step(f"s{number}", _nothing)
-        if number:
-            step.after(f"s{number - 1}")
-    return flow
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A contender and its workflow."""
+
+    contender: Contender
+    steps: int
+    is_watched: bool = False
+
+    @property
+    def name(self) -> str:
+        shape = f"{self.steps:,} wide, then one" if self.contender.operation == "wide" else f"{self.steps} in a row"
+        return f"{self.contender.name}, {shape}{', a second process reads' if self.is_watched else ''}"
 
 
-def fan_in(size: int) -> Workflow:
-    """Return a workflow of parallel steps, and one step that waits for all of them."""
-    flow = Workflow("flow")
-    for number in range(size):
-        flow.step(f"s{number}", _nothing)
-    last = flow.step("last", _nothing)
-    for number in range(size):
-        last.after(f"s{number}")
-    return flow
+def measure(places: Places, scale: Scale) -> list[Table]:
+    steps, width = scale.pick(40, 20), scale.pick(1_000, 200)
+    rows = [
+        _Row(_SQLITE, steps),
+        _Row(on_uvloop(_SQLITE), steps),
+        _Row(_SQLITE, steps, is_watched=True),
+        _Row(replace(_SQLITE, operation="wide"), width),
+        _Row(_POSTGRES, steps),
+        _Row(on_uvloop(_POSTGRES), steps),
+        _Row(replace(_POSTGRES, operation="wide"), width),
+    ]
+    samples = interleave(rows, scale.rounds_of(3), lambda row: _measure(row, places, scale))
+    note = (
+        "Steps are functions that do nothing; scheduler, coordinator and worker in one process. A step counts from its "
+        "start to the start of the next; in a wide workflow, from the start of the first to the start of the last, "
+        f"divided by the steps. A bare commit inserts one row. {scale.durability}."
+    )
+    limits = {(_Row(each, steps).name, "commits"): _AIM for each in (_SQLITE, _POSTGRES)}
+    return [Table(title="Steps of a workflow", note=note, columns=_COLUMNS, samples=samples, limits=limits)]
 
 
-async def _nothing() -> None:
-    pass
-
-
-async def _measure(flow: Workflow, size: int) -> tuple[float, float, float]:
-    """Return milliseconds and commits per step, and the milliseconds of a bare commit."""
-    with tempfile.TemporaryDirectory(prefix="foliot-bench-") as directory:
-        commit = _commit_time(Path(directory) / "bare.db")
-        passed: Counter[str] = Counter()
-        clock = SystemClock()
-        storage = await SqliteStorage.open(
-            Path(directory) / "flow.db", clock=clock, faults=lambda point: passed.update([point])
-        )
-        app = Foliot(clock=clock)
-        app.workflow(flow)
-        done = asyncio.Event()
-        app.on_workflow_complete(lambda execution: done.set())
-        await app.open(build_services(storage, clock, IdSource(lambda: secrets.randbits(80))))
-        node = await app.node()
-        await node.start()
-        passed.clear()
-        began = time.perf_counter()
-        await app.workflows.start("flow")
-        await done.wait()
-        elapsed = (time.perf_counter() - began) * 1000
-        commits = sum(count for point, count in passed.items() if point.endswith(".before_commit"))
-        await node.stop()
-        await app.close()
-    return elapsed / size, commits / size, commit
-
-
-def _commit_time(path: Path) -> float:
-    """Return the median of a hundred commits of one row."""
-    connection = apsw.Connection(str(path))
-    list(connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x)"))
-    times = []
-    for number in range(100):
-        began = time.perf_counter()
-        list(connection.execute(f"BEGIN IMMEDIATE; INSERT INTO t VALUES ({number}); COMMIT"))
-        times.append(time.perf_counter() - began)
-    connection.close()
-    return statistics.median(times) * 1000
-
-
-def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.workflows", description="Executions beside bare commits.")
-    parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--wide", type=int, default=1_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    return parser.parse_args()
-
-
-if __name__ == "__main__":
-    main()
+def _measure(row: _Row, places: Places, scale: Scale) -> Result:
+    contender = row.contender
+    with places.fresh(contender.database) as (place, marks):
+        order = contender.order(place, marks, scale, row.steps)
+        with second_process(order) if row.is_watched else nullcontext():
+            return run(contender, contender.operation, order)

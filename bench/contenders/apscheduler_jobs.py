@@ -15,7 +15,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy import create_engine, event
 
 from bench.orders import Order, Result, obey
-from bench.samples import percentile
+from bench.schedules import drifts
 
 _moments: list[float] = []
 _all_fired = threading.Event()
@@ -50,11 +50,9 @@ def _burst(order: Order, store: object) -> Result:
     )
     add = _add(scheduler, order)
     _all_fired.wait()
-    drifts = [(moment - order.due_at) * 1000 for moment in _moments]
     scheduler.shutdown(wait=False)
-    last = max(drifts)
-    rate = order.count / last * 1000
-    return {"add": add, "fire": rate, "p50": percentile(drifts, 0.5), "p99": percentile(drifts, 0.99), "last": last}
+    # It has no bulk call: one by one is the only way.
+    return {"add": add, "bulk": add, **drifts(_moments, order)}
 
 
 def _add(scheduler: BackgroundScheduler, order: Order) -> float:

@@ -17,18 +17,9 @@ LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 
 def by_xargs(order: Order) -> Result:
-    return _xargs(order, "/bin/true")
-
-
-def by_xargs_and_shell(order: Order) -> Result:
-    # The item becomes $0 of the shell.
-    return _xargs(order, "/bin/sh", "-c", "true")
-
-
-def _xargs(order: Order, *command: str) -> Result:
     items = str(Path(order.marks) / "items.txt")
     busy, began = _busy(), time.monotonic()
-    subprocess.run(["xargs", "-a", items, "-n", "1", "-P", str(order.width), *command], check=True)
+    subprocess.run(["xargs", "-a", items, "-n", "1", "-P", str(order.width), "true"], check=True)
     took = time.monotonic() - began
     return {"rate": order.count / took, "cpu": (_busy() - busy) / order.count * 1e6}
 
@@ -66,7 +57,6 @@ if __name__ == "__main__":
     obey(
         {
             "xargs": by_xargs,
-            "xargs-shell": by_xargs_and_shell,
             "asyncio": lambda order: by_coroutines(order, asyncio.new_event_loop),
             "uvloop": lambda order: by_coroutines(order, uvloop.new_event_loop),
         }

@@ -8,12 +8,12 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
+from bench.calls import CALLERS, calls_per_second
 from bench.marks import Marks
-from bench.orders import Operation, Order, Result
+from bench.orders import AsyncOperation, Order, Result
 from bench.samples import percentile
 
 BATCH = 1_000
-_CALLERS = 100
 
 
 class Runs(Protocol):
@@ -73,14 +73,14 @@ class Worker:
             await self._runs.finish(batch)
 
 
-def operations(open_runs: Callable[[Order], Awaitable[Runs]]) -> dict[str, Operation]:
+def operations(open_runs: Callable[[Order], Awaitable[Runs]]) -> dict[str, AsyncOperation]:
     """Return the operations of a ceiling, for any database."""
 
-    def on_runs(measure: Callable[[Runs, Order], Awaitable[Result | None]]) -> Operation:
+    def on_runs(measure: Callable[[Runs, Order], Awaitable[Result | None]]) -> AsyncOperation:
         async def operation(order: Order) -> Result | None:
             return await measure(await open_runs(order), order)
 
-        return lambda order: asyncio.run(operation(order))
+        return operation
 
     measures = {"bulk": _bulk, "callers": _callers, "work": _work, "latency": _latency}
     return {name: on_runs(measure) for name, measure in measures.items()}
@@ -94,16 +94,7 @@ async def _bulk(runs: Runs, order: Order) -> Result:
 
 
 async def _callers(runs: Runs, order: Order) -> Result:
-    """Each caller awaits one run before it enqueues the next."""
-    numbers = iter(range(order.count))
-
-    async def call() -> None:
-        for _ in numbers:
-            await runs.enqueue([""])
-
-    began = time.monotonic()
-    await asyncio.gather(*(call() for _ in range(_CALLERS)))
-    return {"callers": order.count / (time.monotonic() - began)}
+    return {"callers": await calls_per_second(order.seconds, lambda: runs.enqueue([""]), CALLERS)}
 
 
 async def _work(runs: Runs, order: Order) -> None:

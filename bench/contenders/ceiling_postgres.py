@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import asyncpg
 
+from bench.calls import calls_per_second
 from bench.contenders import ceiling
-from bench.orders import Order, obey
+from bench.orders import Order, Result, obey_async
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -98,5 +99,11 @@ async def _open(order: Order) -> BatchedRuns:
     return BatchedRuns(await PostgresRuns.open(order.place))
 
 
+async def _single(order: Order) -> Result:
+    """Commit two rows with one statement, on one connection."""
+    runs = await PostgresRuns.open(order.place)
+    return {"single": await calls_per_second(order.seconds, lambda: runs.enqueue([""]))}
+
+
 if __name__ == "__main__":
-    obey(ceiling.operations(_open))
+    obey_async({**ceiling.operations(_open), "single": _single})

@@ -7,9 +7,10 @@ from typing import Any
 
 import apsw
 
+from bench.calls import plain_calls_per_second
 from bench.contenders import ceiling
 from bench.contenders.group_commit import Writer, connect
-from bench.orders import Order, obey
+from bench.orders import Order, Result, obey_async
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (id INTEGER PRIMARY KEY, job TEXT NOT NULL, args TEXT NOT NULL);
@@ -74,5 +75,18 @@ async def _open(order: Order) -> SqliteRuns:
     return SqliteRuns(order.place, order.synchronous)
 
 
+async def _single(order: Order) -> Result:
+    """Commit two rows, without a thread or a loop: no program can enqueue a run faster."""
+    db = connect(order.place, order.synchronous)
+    db.execute(_SCHEMA)
+
+    def commit() -> None:
+        db.execute("BEGIN IMMEDIATE")
+        _enqueue(db, [""])
+        db.execute("COMMIT")
+
+    return {"single": plain_calls_per_second(order.seconds, commit)}
+
+
 if __name__ == "__main__":
-    obey(ceiling.operations(_open))
+    obey_async({**ceiling.operations(_open), "single": _single})

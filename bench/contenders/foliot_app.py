@@ -1,6 +1,6 @@
 """Foliot as its users write it: an application with one job, which does nothing.
 
-Its context come from the environment, for `foliot worker` imports this module by name.
+Its order comes from the environment, for `foliot worker` imports this module by name.
 """
 
 import json
@@ -12,22 +12,27 @@ from bench.marks import Marks
 from bench.orders import Order
 from foliot import Foliot
 
-
-def storage_url(order: Order) -> str:
-    if order.place.startswith("postgresql"):
-        return order.place
-    return f"sqlite:///{order.place}?synchronous={order.synchronous.lower()}"
-
-
 _order = Order.given()
 _marks = Marks(_order.marks, _order.count)
 _delays: list[float] = []
-app: Final = Foliot(storage_url(_order))
+_moments: list[float] = []
+app: Final = Foliot(_order.url)
 
 
 @app.job
 async def noop() -> None:
     _marks.hit()
+
+
+app.shell("command", ["true"])
+
+
+@app.job
+async def fire() -> None:
+    """The job of the schedules: records when it starts."""
+    _moments.append(time.time())
+    if len(_moments) == _order.count:
+        _write("moments", _moments)
 
 
 @app.job
@@ -40,6 +45,10 @@ async def pick_up(asked_at: float) -> None:
     """Record the time from the call to the start of the job."""
     _delays.append(time.monotonic() - asked_at)
     if len(_delays) == _order.count:
-        part = Path(_order.marks) / "delays.part"
-        part.write_text(json.dumps(_delays))
-        part.rename(part.with_name("delays"))
+        _write("delays", _delays)
+
+
+def _write(name: str, figures: list[float]) -> None:
+    part = Path(_order.marks) / f"{name}.part"
+    part.write_text(json.dumps(figures))
+    part.rename(part.with_name(name))

@@ -5,7 +5,7 @@ import time
 
 from bench.contenders.foliot_app import app
 from bench.contenders.foliot_latency import in_two_processes
-from bench.orders import Order, Result, obey
+from bench.orders import Order, Result, obey_async
 from foliot.errors import NotFound
 
 _LONGEST_START = 60.0
@@ -58,12 +58,4 @@ async def _success(run_id: str) -> float:
 
 
 if __name__ == "__main__":
-    obey(
-        {
-            "warm-up": lambda order: asyncio.run(_warm_up(order)),
-            "start": lambda order: asyncio.run(_start(order)),
-            "fanout": lambda order: asyncio.run(_fanout(order)),
-            "map": lambda order: asyncio.run(_map(order)),
-            "latency": lambda order: asyncio.run(in_two_processes(order)),
-        }
-    )
+    obey_async({"warm-up": _warm_up, "start": _start, "fanout": _fanout, "map": _map, "latency": in_two_processes})

@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 
 from bench.contenders.foliot_app import app
-from bench.orders import Order, Result, obey
+from bench.orders import Order, Result, obey_async
 from bench.samples import percentile
 
-_WARM_UP = 2.0
+_WARM_UP = 1.0
 
 
 async def _in_one_process(order: Order) -> Result:
@@ -44,9 +44,4 @@ def _summary(marks: Path) -> Result:
 
 
 if __name__ == "__main__":
-    obey(
-        {
-            "together": lambda order: asyncio.run(_in_one_process(order)),
-            "apart": lambda order: asyncio.run(in_two_processes(order)),
-        }
-    )
+    obey_async({"together": _in_one_process, "apart": in_two_processes})

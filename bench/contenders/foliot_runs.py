@@ -1,13 +1,12 @@
 """Foliot's runs, enqueued through the application object and executed by `foliot worker`."""
 
-import asyncio
 import time
 
+from bench.calls import CALLERS, calls_per_second
 from bench.contenders.foliot_app import app
-from bench.orders import Order, Result, obey
+from bench.orders import Order, Result, obey_async
 
 _BATCH = 1_000
-_CALLERS = 100
 
 
 async def _bulk(order: Order) -> Result:
@@ -18,23 +17,23 @@ async def _bulk(order: Order) -> Result:
         return {"bulk": order.count / (time.monotonic() - began)}
 
 
+async def _single(order: Order) -> Result:
+    async with app:
+        return {"single": await calls_per_second(order.seconds, lambda: app.enqueue("noop"))}
+
+
 async def _callers(order: Order) -> Result:
     async with app:
-        numbers = iter(range(order.count))
+        return {"callers": await calls_per_second(order.seconds, lambda: app.enqueue("noop"), CALLERS)}
 
-        async def call() -> None:
-            for _ in numbers:
-                await app.enqueue("noop")
 
-        began = time.monotonic()
-        await asyncio.gather(*(call() for _ in range(_CALLERS)))
-        return {"callers": order.count / (time.monotonic() - began)}
+async def _commands(order: Order) -> Result:
+    """Enqueue a run that marks the start, and the commands."""
+    async with app:
+        await app.enqueue("noop")
+        await app.enqueue_many("command", [None] * order.count)
+    return {}
 
 
 if __name__ == "__main__":
-    obey(
-        {
-            "bulk": lambda order: asyncio.run(_bulk(order)),
-            "callers": lambda order: asyncio.run(_callers(order)),
-        }
-    )
+    obey_async({"bulk": _bulk, "single": _single, "callers": _callers, "commands": _commands})

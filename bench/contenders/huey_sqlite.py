@@ -8,6 +8,7 @@ from huey import SqliteHuey
 from huey.consumer import Consumer
 from huey.storage import SqliteStorage
 
+from bench.calls import plain_calls_per_second
 from bench.marks import Marks
 from bench.orders import Order, Result, obey
 
@@ -33,14 +34,17 @@ class Queue:
         self.noop = self.huey.task()(lambda: marks.hit())
 
 
-def _enqueue(order: Order) -> Result:
-    """Enqueue one task per call, by one caller: huey has neither a bulk call nor callers that await."""
+def _bulk(order: Order) -> Result:
+    """Enqueue one task per call: huey has no bulk call."""
     queue = Queue(order)
     began = time.monotonic()
     for _ in range(order.count):
         queue.noop()
-    rate = order.count / (time.monotonic() - began)
-    return {"bulk": rate, "callers": rate}
+    return {"bulk": order.count / (time.monotonic() - began)}
+
+
+def _single(order: Order) -> Result:
+    return {"single": plain_calls_per_second(order.seconds, Queue(order).noop)}
 
 
 def _work(order: Order) -> None:
@@ -49,4 +53,4 @@ def _work(order: Order) -> None:
 
 
 if __name__ == "__main__":
-    obey({"bulk": _enqueue, "callers": _enqueue, "work": _work})
+    obey({"bulk": _bulk, "single": _single, "work": _work})

@@ -1,16 +1,16 @@
 """pgqueuer, batches of 100: the fastest Python peer on PostgreSQL."""
 
-import asyncio
 import time
 
 import asyncpg
-from pgqueuer.db import AsyncpgDriver
+from pgqueuer.db import AsyncpgDriver, AsyncpgPoolDriver
 from pgqueuer.models import Job
 from pgqueuer.qm import QueueManager
 from pgqueuer.queries import Queries
 
+from bench.calls import CALLERS, calls_per_second
 from bench.marks import Marks
-from bench.orders import Order, Result, obey
+from bench.orders import Order, Result, obey_async
 
 _BATCH = 100
 
@@ -31,13 +31,17 @@ async def _bulk(order: Order) -> Result:
     return {"bulk": order.count / (time.monotonic() - began)}
 
 
-async def _callers(order: Order) -> Result:
-    """One connection, which the callers share."""
+async def _single(order: Order) -> Result:
     queries = await _open(order, is_new=True)
-    began = time.monotonic()
-    for _ in range(order.count):
-        await queries.enqueue("noop", None)
-    return {"callers": order.count / (time.monotonic() - began)}
+    return {"single": await calls_per_second(order.seconds, lambda: queries.enqueue("noop", None))}
+
+
+async def _callers(order: Order) -> Result:
+    """The callers share the ten connections of a pool."""
+    await _open(order, is_new=True)
+    async with asyncpg.create_pool(order.place) as pool:
+        queries = Queries(AsyncpgPoolDriver(pool))
+        return {"callers": await calls_per_second(order.seconds, lambda: queries.enqueue("noop", None), CALLERS)}
 
 
 async def _work(order: Order) -> None:
@@ -52,10 +56,4 @@ async def _work(order: Order) -> None:
 
 
 if __name__ == "__main__":
-    obey(
-        {
-            "bulk": lambda order: asyncio.run(_bulk(order)),
-            "callers": lambda order: asyncio.run(_callers(order)),
-            "work": lambda order: asyncio.run(_work(order)),
-        }
-    )
+    obey_async({"bulk": _bulk, "single": _single, "callers": _callers, "work": _work})

@@ -1,14 +1,14 @@
 """procrastinate, 20 concurrent jobs: one statement fetches one job."""
 
-import asyncio
 import logging
 import time
 
 from procrastinate import App, PsycopgConnector
 from procrastinate.tasks import Task
 
+from bench.calls import CALLERS, calls_per_second
 from bench.marks import Marks
-from bench.orders import Order, Result, obey
+from bench.orders import Order, Result, obey_async
 
 _AT_ONCE = 20
 
@@ -36,19 +36,19 @@ async def _bulk(order: Order) -> Result:
         return {"bulk": order.count / (time.monotonic() - began)}
 
 
+async def _single(order: Order) -> Result:
+    return {"single": await _calls_per_second(order, callers=1)}
+
+
 async def _callers(order: Order) -> Result:
+    return {"callers": await _calls_per_second(order, CALLERS)}
+
+
+async def _calls_per_second(order: Order, callers: int) -> float:
     queue = Queue(order)
     async with queue.app.open_async():
         await queue.app.schema_manager.apply_schema_async()
-        numbers = iter(range(order.count))
-
-        async def call() -> None:
-            for _ in numbers:
-                await queue.noop.defer_async()
-
-        began = time.monotonic()
-        await asyncio.gather(*(call() for _ in range(100)))
-        return {"callers": order.count / (time.monotonic() - began)}
+        return await calls_per_second(order.seconds, queue.noop.defer_async, callers)
 
 
 async def _work(order: Order) -> None:
@@ -59,10 +59,4 @@ async def _work(order: Order) -> None:
 
 
 if __name__ == "__main__":
-    obey(
-        {
-            "bulk": lambda order: asyncio.run(_bulk(order)),
-            "callers": lambda order: asyncio.run(_callers(order)),
-            "work": lambda order: asyncio.run(_work(order)),
-        }
-    )
+    obey_async({"bulk": _bulk, "single": _single, "callers": _callers, "work": _work})

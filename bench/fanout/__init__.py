@@ -14,7 +14,7 @@ from bench.tables import Table
 
 def measure(places: Places, scale: Scale) -> Iterator[Table]:
     """Yield each table when it is measured: all of them take long."""
-    yield from rates.measure_commands(places, scale)
+    yield rates.measure_commands(places, scale)
     yield rates.measure_functions(places, scale)
     yield growth.measure(places, scale)
     yield beside.measure(places, scale)

@@ -9,8 +9,9 @@ from typing import Final
 from bench.children import Child, ChildFailed, deadline, run
 from bench.fanout.server import DEFAULT_SLOTS, DEFAULT_WIDTH, PROGRAM, SERVER, FanoutContender, serving, write_items
 from bench.fanout.state import FanoutReader, reading
-from bench.orders import Order, Result
+from bench.orders import Result
 from bench.places import Database, Places
+from bench.roster import TUNED_SLOTS
 from bench.samples import interleave
 from bench.scale import Scale
 from bench.tables import Column, Ratio, Table
@@ -23,17 +24,24 @@ _BESIDE: Final = (
     replace(_IDLE, name=f"beside commands, {DEFAULT_WIDTH} at once", child=PROGRAM),
     replace(_IDLE, name=f"beside functions, {DEFAULT_WIDTH} at once"),
     replace(_IDLE, name=f"beside functions, {DEFAULT_SLOTS} at once", width=DEFAULT_SLOTS),
+    replace(
+        _IDLE,
+        name=f"beside functions, {DEFAULT_SLOTS} at once, tuned",
+        width=DEFAULT_SLOTS,
+        slots=TUNED_SLOTS,
+        loop="uvloop",
+    ),
 )
 
 
 def measure(places: Places, scale: Scale) -> Table:
-    count = scale.pick(500, 100)
-    samples = interleave((_IDLE, *_BESIDE), scale.rounds_of(3, 1), lambda each: _measure(each, places, scale, count))
+    count = scale.pick(200, 50)
+    samples = interleave((_IDLE, *_BESIDE), scale.rounds_of(2), lambda each: _measure(each, places, scale, count))
     note = (
         f"{count} runs of an ordinary job, one every 20 ms, enqueued by another process; `foliot serve` with "
-        f"{DEFAULT_SLOTS} slots, its default, on SQLite, synchronous={scale.synchronous}. The fanout has the same "
-        f"priority and the same worker; with {DEFAULT_SLOTS} at once it can use every slot. The commands are "
-        "`/bin/true`, the functions do nothing."
+        f"{DEFAULT_SLOTS} slots, its default, on SQLite, synchronous={scale.synchronous}; tuned with uvloop and "
+        f"{TUNED_SLOTS:,} slots. The fanout has the same priority and the same worker; with {DEFAULT_SLOTS} at once it "
+        "can use every slot. The commands are `true`, the functions do nothing."
     )
     return Table(
         title="An ordinary job beside a fanout", note=note, columns=_COLUMNS, samples=samples, ratios=_ratios()
@@ -42,7 +50,7 @@ def measure(places: Places, scale: Scale) -> Table:
 
 def _measure(contender: FanoutContender, places: Places, scale: Scale, count: int) -> Result:
     with places.fresh(contender.database) as (place, marks):
-        order = Order(place=place, marks=marks, count=count, slots=contender.slots, synchronous=scale.synchronous)
+        order = contender.order(place, marks, scale, count, width=contender.width)
         write_items(order, _ITEMS)
         with serving(contender, order) as server:
             if contender is _IDLE:

@@ -8,7 +8,7 @@ from typing import Final
 from bench.children import Child, ChildFailed, deadline, run
 from bench.fanout.server import DEFAULT_SLOTS, SERVER, FanoutContender, serving, write_items
 from bench.fanout.state import FanoutState, reading
-from bench.orders import Order, Result
+from bench.orders import Result
 from bench.places import Database, Places
 from bench.samples import Samples
 from bench.scale import Scale
@@ -25,7 +25,7 @@ _COLUMNS: Final = (
 _PARTS: Final = (0.01, 0.5, 1.0)
 _EVERY: Final = 0.02
 _LONGEST: Final = 4 * 3600.0
-"""Seconds. A million items take minutes, and much longer on a busy machine."""
+"""Seconds. A million items (`--items`) take minutes, and much longer on a busy machine."""
 _FOLIOT: Final = FanoutContender(
     name="Foliot",
     module="foliot_fanout",
@@ -37,9 +37,9 @@ _FOLIOT: Final = FanoutContender(
 
 
 def measure(places: Places, scale: Scale) -> Table:
-    count = scale.items or scale.pick(1_000_000, 20_000)
+    count = scale.items or scale.pick(200_000, 10_000)
     samples = Samples()
-    for _ in range(scale.rounds_of(1, 1)):
+    for _ in range(scale.rounds_of(1)):
         _measure(places, scale, count, samples)
     note = (
         f"{count:,} items in a file; children are coroutine functions that do nothing, {_FOLIOT.width} at once; "
@@ -52,14 +52,7 @@ def measure(places: Places, scale: Scale) -> Table:
 
 def _measure(places: Places, scale: Scale, count: int, samples: Samples) -> None:
     with places.fresh(_FOLIOT.database) as (place, marks):
-        order = Order(
-            place=place,
-            marks=marks,
-            count=count,
-            width=_FOLIOT.width,
-            slots=_FOLIOT.slots,
-            synchronous=scale.synchronous,
-        )
+        order = _FOLIOT.order(place, marks, scale, count, width=_FOLIOT.width)
         write_items(order, count)
         with serving(_FOLIOT, order) as server:
             samples.add("before", _sizes(server, place))

@@ -1,6 +1,5 @@
 """Items a second: commands beside `xargs -P`, functions beside bare coroutines."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -10,21 +9,20 @@ from bench.fanout.server import (
     DEFAULT_WIDTH,
     PROGRAM,
     SERVER,
-    SHELL,
     FanoutContender,
     serving,
     write_items,
 )
-from bench.orders import Order, Result
+from bench.orders import Result
 from bench.places import Database, Places
+from bench.roster import TUNED_SLOTS
 from bench.samples import interleave
 from bench.scale import Scale
 from bench.tables import Column, Ratio, Table
 
 _COLUMNS: Final = (Column("rate", "items/s"), Column("cpu", "CPU µs an item"))
-_AIMS: Final = {4: 0.9, 16: 1.0, 32: 1.0}
+_AIMS: Final = {4: 0.9, 32: 1.0}
 """Of the rate of xargs, by width."""
-_FUNCTIONS_AIM: Final = 0.3
 _WIDE: Final = 1_000
 
 _FOLIOT: Final = FanoutContender(
@@ -33,31 +31,31 @@ _FOLIOT: Final = FanoutContender(
 _BARE: Final = FanoutContender(name="bare", module="bare_fanout", database=Database.NONE)
 
 
-def measure_commands(places: Places, scale: Scale) -> Iterator[Table]:
-    sizes = (200, 1_000) if scale.is_quick else (1_000, 10_000)
-    return (_commands(places, scale, count) for count in sizes)
+def measure_commands(places: Places, scale: Scale) -> Table:
+    return _commands(places, scale, scale.pick(2_000, 400))
 
 
 def measure_functions(places: Places, scale: Scale) -> Table:
-    count = scale.pick(10_000, 2_000)
+    count = scale.pick(5_000, 1_000)
     pairs = [
-        *(pair for width in (DEFAULT_WIDTH, DEFAULT_SLOTS) for pair in _function_pairs(width, DEFAULT_SLOTS)),
-        *_function_pairs(_WIDE, _WIDE),
+        *_function_pairs(DEFAULT_WIDTH, DEFAULT_SLOTS),
+        *_function_pairs(DEFAULT_SLOTS, DEFAULT_SLOTS),
+        *_function_pairs(_WIDE, TUNED_SLOTS, loop="uvloop"),
     ]
     note = (
         f"{count:,} items; children are coroutine functions that do nothing, in the process of `foliot serve`; "
         f"{scale.durability}. By default {DEFAULT_WIDTH} items run at once, and a worker has {DEFAULT_SLOTS} slots. "
         "From the creation of the fanout, before its items are read, to its end; app.map from the call in another "
-        "process to its last result. asyncio and uvloop: as many coroutines, a semaphore and asyncio.gather. CPU "
-        "without that of PostgreSQL and of the caller of app.map."
+        "process to its last result. asyncio and uvloop: as many coroutines, a semaphore and asyncio.gather. Tuned is "
+        f"uvloop and {TUNED_SLOTS:,} slots. CPU without that of PostgreSQL and of the caller of app.map."
     )
     return _table("Fanout of functions", note, pairs, places, scale, count, digits=4)
 
 
 def _commands(places: Places, scale: Scale, count: int) -> Table:
-    pairs = [pair for width in _AIMS for pair in _command_pairs(width, with_shell=not scale.is_quick)]
+    pairs = [pair for width in _AIMS for pair in _command_pairs(width)]
     note = (
-        f"{count:,} items in a file; children are `/bin/true`; `foliot serve` with {DEFAULT_SLOTS} slots, its default; "
+        f"{count:,} items in a file; children are `true`; `foliot serve` with {DEFAULT_SLOTS} slots, its default; "
         f"{scale.durability}. From the creation of the fanout, before the file is read, to its end. CPU is that of the "
         "server and its children, or of xargs and its children."
     )
@@ -68,36 +66,26 @@ Pair = tuple[FanoutContender, FanoutContender, float | None]
 """A contender, the one that it is compared with, and the ratio aimed at."""
 
 
-def _command_pairs(width: int, *, with_shell: bool) -> list[Pair]:
+def _command_pairs(width: int) -> list[Pair]:
     xargs = replace(_BARE, name=f"xargs -P {width}", width=width, operation="xargs")
     foliot = replace(_FOLIOT, name=f"Foliot, {width} at once", width=width, child=PROGRAM)
-    pairs: list[Pair] = [(foliot, xargs, _AIMS[width])]
-    if with_shell:
-        by_shell = replace(foliot, name=f"{foliot.name}, by sh -c", child=SHELL)
-        pairs.append((by_shell, replace(xargs, name=f"{xargs.name} sh -c", operation="xargs-shell"), None))
-    return pairs
+    return [(foliot, xargs, _AIMS[width]), (replace(foliot, name=f"{foliot.name}, uvloop", loop="uvloop"), xargs, None)]
 
 
-def _function_pairs(width: int, slots: int) -> list[Pair]:
-    coroutines = replace(_BARE, name=f"asyncio, {width} at once", width=width, operation="asyncio")
-    uvloop = replace(coroutines, name=f"uvloop, {width} at once", operation="uvloop")
-    settings = f"{width} at once" if slots == DEFAULT_SLOTS else f"{width} at once, {slots} slots"
-    sqlite = replace(_FOLIOT, name=f"Foliot SQLite, {settings}", width=width, slots=slots)
+def _function_pairs(width: int, slots: int, loop: str = "asyncio") -> list[Pair]:
+    bare = replace(_BARE, name=f"{loop}, {width} at once", width=width, operation=loop)
+    settings = f"{width} at once" if slots == DEFAULT_SLOTS else f"{width} at once, tuned"
+    sqlite = replace(_FOLIOT, name=f"Foliot SQLite, {settings}", width=width, slots=slots, loop=loop)
     postgres = replace(sqlite, name=f"Foliot PostgreSQL, {settings}", database=Database.POSTGRES)
     mapped = replace(sqlite, name=f"app.map SQLite, {settings}", operation="map")
-    return [
-        (sqlite, coroutines, _FUNCTIONS_AIM),
-        (sqlite, uvloop, None),
-        (postgres, coroutines, _FUNCTIONS_AIM),
-        (mapped, coroutines, None),
-    ]
+    return [(own, bare, None) for own in (sqlite, postgres, mapped)]
 
 
 def _table(
     title: str, note: str, pairs: list[Pair], places: Places, scale: Scale, count: int, digits: int = 2
 ) -> Table:
-    contenders = {each.name: each for own, base, _ in pairs for each in (base, own)}
-    samples = interleave(contenders.values(), scale.rounds_of(3, 1), lambda each: _measure(each, places, scale, count))
+    contenders = {each.name: each for own, base, _ in pairs for each in (own, base)}
+    samples = interleave(contenders.values(), scale.rounds_of(2), lambda each: _measure(each, places, scale, count))
     ratios = [
         Ratio(name=own.name, over=base.name, metric="rate", at_least=aim, digits=digits) for own, base, aim in pairs
     ]
@@ -106,14 +94,7 @@ def _table(
 
 def _measure(contender: FanoutContender, places: Places, scale: Scale, count: int) -> Result:
     with places.fresh(contender.database) as (place, marks):
-        order = Order(
-            place=place,
-            marks=marks,
-            count=count,
-            width=contender.width,
-            slots=contender.slots,
-            synchronous=scale.synchronous,
-        )
+        order = contender.order(place, marks, scale, count, width=contender.width)
         write_items(order, count)
         if not contender.program:
             return run(contender, contender.operation, order)

@@ -15,12 +15,11 @@ DEFAULT_SLOTS: Final = 100
 """Foliot's own defaults: items of a fanout at once, and runs of a worker at once."""
 SERVER: Final = (
     "-m foliot serve bench.contenders.foliot_app:app --config={marks}/foliot.toml --concurrency={slots} "
-    "--log-level=warning"
+    "--loop={loop} --log-level=warning"
 )
 
 FUNCTION: Final = 'job = "ignore"'
-PROGRAM: Final = 'argv = ["/bin/true"]'
-SHELL: Final = 'command = "true"'
+PROGRAM: Final = 'argv = ["true"]'
 
 _JOBS: Final = """\
 [storage]
@@ -46,7 +45,6 @@ class FanoutContender(Contender):
     """A way to execute something for each item."""
 
     width: int = DEFAULT_WIDTH
-    slots: int = DEFAULT_SLOTS
     child: str = FUNCTION
     """What Foliot does for an item, as lines of its job."""
 
@@ -67,12 +65,9 @@ def serving(contender: FanoutContender, order: Order) -> Iterator[Child]:
 
 
 def _jobs(contender: FanoutContender, order: Order) -> str:
-    url = order.place
-    if not url.startswith("postgresql"):
-        url = f"sqlite:///{order.place}?synchronous={order.synchronous.lower()}"
     # A JSON string is a TOML string too.
     return _JOBS.format(
-        url=json.dumps(url),
+        url=json.dumps(order.url),
         inputs=json.dumps(f"file://{order.marks}/items.txt"),
         width=contender.width,
         child=contender.child,

@@ -54,7 +54,7 @@ QUERIES: Final = (
         postgres="lock_jobs workflows_that_name lock_jobs_that_name lock_schedules_of_job lock_watched "
         "lock_dependencies lock_schedules_by_id lock_schedules lock_project_pauses "
         "lock_jobs_of_gated known_limits lock_limits lock_trees "
-        "lock_jobs_of_trees idle_limits lock_lease",
+        "lock_jobs_of_trees idle_limits lock_lease add_classes lock_classes",
     ),
     alone(
         "After a commit with a lost reply, PostgreSQL reads whether it was carried out.",
@@ -106,6 +106,9 @@ QUERIES: Final = (
     alone(
         "PostgreSQL reads trees with notes and overdue trees with one statement.", sqlite="noted_trees overdue_trees"
     ),
+    alone(
+        "PostgreSQL changes trees, their notes and their steps with one statement.", sqlite="remove_notes change_steps"
+    ),
     alone("SQLite has a view with the displayed status; PostgreSQL computes it in `get_runs`.", sqlite="step_runs"),
     alone(
         "SQLite derives rows from stored rows. PostgreSQL receives them as arrays.",
@@ -123,7 +126,6 @@ QUERIES: Final = (
         sqlite="leave_later_anywhere leave_ready_anywhere",
     ),
     alone("PostgreSQL ends a batch of marked runs with one statement.", postgres="end_marked"),
-    alone("Enqueueing on SQLite reads one job in the caller's thread.", sqlite="get_job"),
     alone("PostgreSQL checks this inside `end_runs` and `success_rows`.", sqlite="is_watching"),
     alone(
         "SQLite builds the page of runs from filters. PostgreSQL has a prepared statement for each index.",

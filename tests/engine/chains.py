@@ -92,7 +92,8 @@ class ChainRig(Rig):
 
     async def ask(self, attempt: Attempt, request: ChainRequest) -> Mapping[str, Any] | None:
         run = await self.run(attempt.run_id)
-        assert run.worker_id is not None and run.token is not None
+        assert run.worker_id is not None
+        assert run.token is not None
         return await self.storage.work.ask_chain(run.id, run.worker_id, run.token, request)
 
     async def alerts(self) -> list[Alert]:

@@ -174,8 +174,12 @@ class Rig:
 
     async def settle(self) -> None:
         """Settle trees until another attempt is needed."""
-        while await self.coordinator.settler.round() == IMMEDIATELY:
-            pass
+        settler = self.coordinator.settler
+        settler.wake.set()
+        while settler.wake.is_set():
+            settler.wake.clear()
+            if await settler.round() == IMMEDIATELY:
+                settler.wake.set()
 
     async def work_off(self, turns: int = 50) -> None:
         """Do everything that needs no advance of the clock."""

@@ -1,7 +1,7 @@
 """The output of attempts is saved in order, with bounded memory."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Thread
 from typing import cast
 
@@ -10,7 +10,7 @@ import pytest
 from foliot.domain.ids import Token
 from foliot.domain.run.logs import LogChunk
 from foliot.engine.loop import IMMEDIATELY
-from foliot.engine.worker.logbook import BATCH, BUFFER_SIZE, MAX_WAIT, LogBook, RunLog
+from foliot.engine.worker.logbook import BATCH, BUFFER_SIZE, HOLD, MAX_HELD, MAX_WAIT, LogBook, RunLog
 from foliot.ports.work import Work
 from foliot.testing.builders import a_claim
 from foliot.testing.clock import VirtualClock
@@ -25,9 +25,11 @@ class Store:
         self.stale: set[Token] = set()
         self.is_away = False
         self.asked = 0
+        self.on_append: Callable[[], None] = lambda: None
 
     async def append_log(self, chunks: Sequence[LogChunk]) -> list[Token]:
         self.asked += 1
+        self.on_append()
         if self.is_away:
             raise OSError("away")
         self.chunks += [chunk for chunk in chunks if chunk.token not in self.stale]
@@ -49,7 +51,7 @@ def store() -> Store:
 
 @pytest.fixture
 def book(store: Store, clock: VirtualClock) -> LogBook:
-    return LogBook(cast(Work, store), clock)
+    return LogBook(cast(Work, store), clock, hold=IMMEDIATELY)
 
 
 @pytest.mark.proves("E4")
@@ -104,6 +106,65 @@ async def test_more_than_a_batch_of_chunks_is_saved_without_a_pause(book: LogBoo
     assert await book.round() is None
 
     assert (store.text, store.asked) == (b"." * (BATCH + 1), 2)
+
+
+async def test_a_little_output_waits_for_more(store: Store, clock: VirtualClock) -> None:
+    book = LogBook(cast(Work, store), clock)
+    log = book.open(a_claim())
+    log.write("meta", b"$ true\n")
+
+    assert await book.round() == HOLD
+    clock.advance(HOLD - 1)
+    log.write("stdout", b"more\n")
+    assert await book.round() == 1
+    clock.advance(1)
+    assert await book.round() is None
+
+    assert (store.text, store.asked) == (b"$ true\nmore\n", 1)
+
+
+async def test_the_log_of_an_attempt_that_has_ended_is_saved_at_once_by_one_write(
+    store: Store, clock: VirtualClock
+) -> None:
+    book = LogBook(cast(Work, store), clock)
+    log = book.open(a_claim())
+    log.write("meta", b"$ true\n")
+    await book.round()
+    book.wake.clear()
+
+    log.seal()
+    closing = asyncio.create_task(log.wait_saved())
+    await ease()
+    assert book.wake.is_set()
+    assert await book.round() is None
+    await closing
+
+    assert (store.text, store.asked) == (b"$ true\nend of log: complete\n", 1)
+
+
+async def test_much_output_is_saved_without_waiting_for_more(store: Store, clock: VirtualClock) -> None:
+    book = LogBook(cast(Work, store), clock)
+    log = book.open(a_claim())
+    log.write("stdout", b"a")
+    book.wake.clear()
+
+    log.write("stdout", b"x" * MAX_HELD)
+
+    assert book.wake.is_set()
+    assert await book.round() is None
+    assert store.asked == 1
+
+
+async def test_output_that_arrives_during_a_write_waits_for_more(store: Store, clock: VirtualClock) -> None:
+    book = LogBook(cast(Work, store), clock)
+    log = book.open(a_claim())
+    log.write("stdout", b"first\n")
+    clock.advance(HOLD)
+    store.on_append = lambda: log.write("stdout", b"second\n")
+
+    assert await book.round() == HOLD
+
+    assert store.text == b"first\n"
 
 
 async def test_unsaved_chunks_are_saved_again(book: LogBook, store: Store) -> None:

@@ -1,4 +1,4 @@
-"""The settler saves settlements with their events, and continues immediately while there may be more."""
+"""The settler saves settlements with their events, and continues immediately while there are more notes."""
 
 import asyncio
 import logging
@@ -11,6 +11,7 @@ from foliot import Foliot, Workflow
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.engine.coordinator import settler as settler_module
 from foliot.engine.coordinator.pruner import ExecutionPruner
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
@@ -50,16 +51,33 @@ async def changed_steps(rig: Rig) -> list[Any]:
     return [item for event in events if event.kind is EventKind.STEPS_CHANGED for item in event.items]
 
 
-async def test_a_saved_settlement_writes_an_event_and_is_followed_by_another_round(rig: Rig, settler: Settler) -> None:
+async def test_a_saved_settlement_writes_an_event(rig: Rig, settler: Settler) -> None:
     run_id = await with_a_note(rig)
 
-    assert await settler.round() == IMMEDIATELY
+    await settler.round()
 
     assert await changed_steps(rig) == [
         [run_id, "first", None],
         [run_id, "second", None],
         [run_id, "first", "success"],
     ]
+
+
+async def test_after_all_notes_were_settled_the_next_round_waits_for_another_note(rig: Rig, settler: Settler) -> None:
+    await with_a_note(rig)
+
+    assert await settler.round() != IMMEDIATELY
+
+
+async def test_notes_beyond_the_limit_of_a_round_are_settled_immediately_afterwards(
+    rig: Rig, settler: Settler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settler_module, "NOTES", 1)
+    await with_a_note(rig)
+    [tree] = (await rig.storage.trees.unsettled(1, notes_per_tree=1)).trees
+    await rig.storage.orders.cancel([tree.tree.run_id])
+
+    assert await settler.round() == IMMEDIATELY
     assert await settler.round() != IMMEDIATELY
 
 

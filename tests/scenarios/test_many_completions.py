@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final, cast
@@ -19,6 +19,7 @@ from foliot.domain.job.job import JobSpec
 from foliot.domain.run.lease import Finish
 from foliot.domain.run.outcome import Failure, Outcome, Reason, Success
 from foliot.domain.run.run import NewRun, Status
+from foliot.domain.tree.settlement import Settlement
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Condition, Result
 from foliot.domain.workflow.jobs import jobs_of
@@ -31,6 +32,7 @@ from foliot.engine.coordinator.starter import Starter
 from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
+from foliot.ports.trees import TreeStore
 from foliot.testing.builders import a_finish, a_worker
 from foliot.testing.invariants import check_invariants
 from tests.adapters.storage.postgres.fresh import fresh_database
@@ -130,12 +132,26 @@ def _outcome(result: Result) -> Outcome:
 
 async def _settle(storage: Storage, is_over: asyncio.Event) -> int:
     """Settle until the execution has ended. Return how many settlements this process saved."""
-    reader, wake = TreeReader(storage.trees), storage.signal(Topic.NOTES)
-    settler, count = Settler(storage.trees, _ids, _KINDS, reader, wake=wake), 0
+    store, reader, wake = _CountingStore(storage.trees), TreeReader(storage.trees), storage.signal(Topic.NOTES)
+    settler = Settler(cast(TreeStore, store), _ids, _KINDS, reader, wake=wake)
     while not is_over.is_set() or (await storage.trees.unsettled(1, notes_per_tree=1)).trees:
-        count += await settler.round() == 0
+        await settler.round()
         await asyncio.sleep(0)
-    return count
+    return store.saved
+
+
+class _CountingStore:
+    """Counts the settlements that were saved."""
+
+    def __init__(self, store: TreeStore) -> None:
+        self.saved = 0
+        self.unsettled = store.unsettled
+        self._store = store
+
+    async def settle(self, settlements: Sequence[Settlement]) -> list[RunId]:
+        saved = await self._store.settle(settlements)
+        self.saved += len(saved)
+        return saved
 
 
 async def _kept(stack: AsyncExitStack, opening: Awaitable[object]) -> Storage:

@@ -45,6 +45,37 @@ async def test_enqueue_many_gives_each_run_its_payload_and_all_the_same_options(
     assert [run.id for run in runs] == sorted({run.id for run in runs})
 
 
+async def test_a_run_has_the_options_of_a_job_that_another_process_changed(services: Services, scene: Scene) -> None:
+    await scene.job(priority=1)
+    await services.runs.enqueue(REPORT)
+    await scene.job(priority=7)
+
+    run_id = await services.runs.enqueue(REPORT)
+
+    assert (await services.runs.record(run_id)).priority == 7
+
+
+async def test_a_job_that_another_process_deleted_cannot_be_enqueued(services: Services, scene: Scene) -> None:
+    await scene.job()
+    await services.runs.enqueue(REPORT)
+    await scene.storage.definitions.delete_jobs([REPORT])
+
+    with pytest.raises(NotFound):
+        await services.runs.enqueue(REPORT)
+
+
+async def test_runs_of_a_known_job_are_created_without_reading_it_again(
+    services: Services, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await scene.job()
+    await services.runs.enqueue(REPORT)
+    monkeypatch.setattr(scene.storage.definitions, "get_jobs", None)
+
+    run_id = await services.runs.enqueue(REPORT)
+
+    assert (await services.runs.record(run_id)).job_id == REPORT
+
+
 @pytest.mark.parametrize("payload", [{}, [], 0, False, ""])
 async def test_an_empty_payload_replaces_the_template(services: Services, scene: Scene, payload: Any) -> None:
     await scene.job(payload_template={"day": 0})

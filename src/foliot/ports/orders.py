@@ -20,6 +20,8 @@ class Created(Struct, frozen=True, gc=False):
 
     run_id: RunId
     is_new: bool
+    is_outdated: bool = False
+    """Nothing was created, because the job is no longer the one that the run was made from."""
 
 
 class Orders(Protocol):
@@ -29,6 +31,7 @@ class Orders(Protocol):
         A gated run is scheduled, due or not, until its gate has decided (`Admission.gated`, `pass_gates`).
         A run whose dedupe key is taken is not created: the run that has the key is returned. Scope `forever` keeps the
         key as long as the run is kept, `active` until that run is terminal, `window` for `dedupe_for` milliseconds.
+        A run with a `job_revision` is created only if its job has this revision; otherwise it is answered as outdated.
         """
         ...
 

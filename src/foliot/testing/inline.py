@@ -163,6 +163,7 @@ class InlineEngine:
         self._timekeeping = SchedulerRole(parts, settings)
         self._coordinator = CoordinatorRole(parts, settings)
         self._work = build_worker(parts, settings)
+        self._work.logbook.hold = IMMEDIATELY  # time passes only when the test advances it
         self._next_due: Instant | None = None
         self._hooks: dict[str | None, EventListener] = {}
 

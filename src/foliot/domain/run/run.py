@@ -159,6 +159,9 @@ class NewRun(Struct, frozen=True, gc=False):
     """The run may start only after its job's gate has decided."""
     scheduled_for: Instant | None = None
     """The planned moment, if the caller of a launcher gave it instead of a tick. For a step, that of its execution."""
+    job_revision: int | None = None
+    """The revision of the job that the run was made from: it is created only if that is the current one. None: it is
+    created in any case."""
 
     @property
     def limits(self) -> tuple[Limit, ...]:

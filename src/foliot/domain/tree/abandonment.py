@@ -6,6 +6,9 @@ definition: running children are cancelled, and steps that have not begun, inclu
 
 from collections.abc import Mapping, Sequence
 
+from foliot.domain.chain.guard import read_class
+from foliot.domain.chain.spec import CHAIN
+from foliot.domain.chain.state import ChainOutcome
 from foliot.domain.ids import RunId
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, Status
@@ -49,3 +52,19 @@ def _ending(tree: Tree) -> Ended:
     if tree.cancel_at is not None:
         return Ended(Status.CANCELLED, Reason.CANCELLED)
     return Ended(Status.TIMEOUT, Reason.TIMEOUT, "the run took longer than its timeout")
+
+
+def is_abandoned_chain(settlement: Settlement) -> bool:
+    """Whether it ends a chain without its rules. Its place in the class must become free nevertheless."""
+    return settlement.tree.kind == CHAIN and settlement.ended is not None and settlement.effects is None
+
+
+def abandoned_outcome(ended: Ended) -> ChainOutcome:
+    return ChainOutcome.STOPPED if ended.status is Status.CANCELLED else ChainOutcome.EXPIRED
+
+
+def without_chain(document: bytes, run_id: RunId) -> bytes:
+    """Return the document of a class without one of its active chains."""
+    state = read_class(document)
+    state.active = [one for one in state.active if one.run_id != run_id]
+    return state.encode()

@@ -72,8 +72,9 @@ class Settler:
             self._reader.drop_body(tree.run_id)
         if self._pruner is not None:
             await self._pruner.executions_ended({tree.job_id for tree in ended if tree.depth == 0})
-        # An unsaved decision was made by another process or cannot be stored: another immediate round would not help.
-        return IMMEDIATELY if saved or self._after is not None else self._every
+        # A note that is added from now on signals this duty. An unsaved decision was made by another process or cannot
+        # be stored: another immediate round would not help.
+        return IMMEDIATELY if self._after is not None or (saved and _has_more(found)) else self._every
 
     async def _decide(self, found: Unsettled) -> list[Settlement]:
         unsettled = {one.tree.run_id: one for one in found.trees}
@@ -120,6 +121,11 @@ class Settler:
                 self._reported.clear()
             self._reported[run_id] = str(error)
             log.error("tree_settle_failed", extra={"run": run_id}, exc_info=error)
+
+
+def _has_more(found: Unsettled) -> bool:
+    """Whether more trees or notes than were read may have been waiting."""
+    return len(found.trees) >= BATCH or any(one.notes.has_more for one in found.trees)
 
 
 def _log_endings(endings: Sequence[tuple[Tree, Ended]]) -> None:

@@ -1,6 +1,7 @@
 """Saves the output of attempts while they run.
 
-Writers add bytes without waiting; one write to the storage is in flight at a time. When more than a few megabytes are
+Writers add bytes without waiting; one write to the storage is in flight at a time. A little output is held back for a
+moment, unless its attempt has ended, so that the log of a short run is one write. When more than a few megabytes are
 buffered, `drain` blocks the writer, so that a slow disk slows the job instead of filling the memory. It blocks for half
 a minute at most; then the log drops further output and records that it did.
 
@@ -29,6 +30,9 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 1_000
 BUFFER_SIZE: Final = 4 << 20
+HOLD: Final = Millis(50)
+MAX_HELD: Final = 64 << 10
+"""How many bytes are held back at most."""
 MAX_WAIT: Final = Millis(30 * SECOND)
 
 
@@ -37,11 +41,16 @@ class LogBook:
 
     name = "logbook"
 
-    def __init__(self, work: Work, clock: Clock) -> None:
+    def __init__(self, work: Work, clock: Clock, *, hold: Millis = HOLD) -> None:
+        self.hold = hold
+        """How long a little output waits for more."""
         self._work = work
         self._clock = clock
         self._waiting: list[LogChunk] = []
         self._bytes = 0
+        self._held_since = Millis(0)
+        self._is_flushing = False
+        """Whether an attempt waits until its output is saved."""
         self._unsaved: Counter[Token] = Counter()
         self._stale: set[Token] = set()
         self.wake = asyncio.Event()
@@ -57,27 +66,41 @@ class LogBook:
         return RunLog(self, self.home, claim.run_id, claim.token)
 
     async def round(self) -> Millis | None:
+        if self._waiting and (left := self._hold_left()) > 0:
+            return left
         batch = self._waiting[:BATCH]
         if batch:
             stale = await self._work.append_log(batch)
             self._drop_saved(batch, set(stale))
-        return IMMEDIATELY if self._waiting else None
+        return self._hold_left() if self._waiting else None
+
+    def _hold_left(self) -> Millis:
+        """Return how long the waiting output is still held back."""
+        if self._is_flushing or self._bytes >= MAX_HELD:
+            return IMMEDIATELY
+        return Millis(max(0, self._held_since + self.hold - self._clock.elapsed()))
 
     def _drop_saved(self, batch: list[LogChunk], stale: set[Token]) -> None:
         del self._waiting[: len(batch)]
+        if len(batch) < BATCH:
+            self._held_since = self._clock.elapsed()  # what waits now arrived during the write
         self._bytes -= sum(len(chunk.data) for chunk in batch)
         self._unsaved.subtract(chunk.token for chunk in batch if chunk.token in self._unsaved)
         self._stale |= stale & self._unsaved.keys()
+        self._is_flushing = self._is_flushing and bool(self._waiting)
         saved, self._saved = self._saved, asyncio.Event()
         saved.set()
 
     # -- called by RunLog
 
     def put(self, run_id: RunId, token: Token, seq: int, stream: Stream, data: bytes) -> None:
+        if not self._waiting:
+            self._held_since = self._clock.elapsed()
         self._waiting.append(LogChunk(run_id, token, seq, self._clock.now(), stream, data))
         self._bytes += len(data)
         self._unsaved[token] += 1
-        self.wake.set()
+        if len(self._waiting) == 1 or self._bytes >= MAX_HELD:
+            self.wake.set()
 
     @property
     def has_room(self) -> bool:
@@ -98,6 +121,9 @@ class LogBook:
 
     async def close(self, token: Token) -> None:
         """Wait until the output of this attempt is saved, at most `MAX_WAIT`, and drop its counters."""
+        if self._unsaved[token] > 0:
+            self._is_flushing = True
+            self.wake.set()
         until = self._clock.elapsed() + MAX_WAIT
         while self._unsaved[token] > 0 and until > self._clock.elapsed():
             await self._clock.wait(self._saved, Millis(until - self._clock.elapsed()))

@@ -39,6 +39,7 @@ from foliot.service.references import References
 from foliot.service.run_waiter import RunWaiter
 
 MAX_DEDUPE_KEY: Final = 255
+_MAX_KNOWN_JOBS: Final = 1_000
 _TRIGGER: Final = "api"
 _SCOPES: Final = ("forever", "active")
 
@@ -70,6 +71,8 @@ class RunService:
         self._logs = logs
         self._queries = RunQueries(storage, logs, clock)
         self._waiter = RunWaiter(storage, clock)
+        self._known_jobs: dict[str, Job] = {}
+        """Jobs as they were read last, which may have changed."""
 
     async def enqueue(self, job_id: str, request: RunRequest | None = None) -> RunId:
         """Create a run and return its id. If its dedupe key is taken, return the id of the run that took it.
@@ -89,14 +92,29 @@ class RunService:
 
     async def create(self, job_id: str, request: RunRequest, payloads: Sequence[Any]) -> list[Created]:
         """Create one run for each payload, all or none. A taken dedupe key returns the run that took it."""
-        job = await self._jobs.record(job_id)
-        _refuse_templates(job)
-        runs = self._new_runs(job, request, payloads)
-        created = await self._storage.orders.create(runs)
+        job = self._known_jobs.get(text(job_id, "job_id"))
+        while True:
+            job = job or await self._read_job(job_id)
+            runs = self._new_runs(job, request, payloads)
+            created = await self._storage.orders.create(runs)
+            if not any(answer.is_outdated for answer in created):
+                break
+            job = None
         for run, answer in zip(runs, created, strict=True):
             if answer.run_id == run.id and not answer.is_new:
                 raise InvalidRun(f"the run {run.id} could not be stored", hint="Use plain text in keys and payloads.")
         return created
+
+    async def _read_job(self, job_id: str) -> Job:
+        """Read a job that runs can be made from, and keep it for the next ones: the storage refuses runs of a job that
+        has changed since."""
+        self._known_jobs.pop(job_id, None)
+        job = await self._jobs.record(job_id)
+        _refuse_templates(job)
+        if len(self._known_jobs) >= _MAX_KNOWN_JOBS:
+            self._known_jobs.clear()
+        self._known_jobs[job_id] = job
+        return job
 
     async def retry(self, run_id: str) -> RunId:
         """Create a new run with the payload and options of a run that has ended, and the job's current definition."""
@@ -284,6 +302,7 @@ class RunService:
                 dedupe_for=window,
                 is_gated=is_gated,
                 scheduled_for=scheduled_for,
+                job_revision=job.revision,
             )
             for run_id, payload in zip(self._ids.batch(now, len(payloads)), payloads, strict=True)
         ]

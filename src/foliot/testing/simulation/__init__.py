@@ -4,7 +4,7 @@
     Process     one process: its own storage object, its own duties, its own memory
     People      create and cancel runs, and change schedules and workflows
     Watch       checks invariants of the storage after every step; ExecutionWatch checks those of executions, and
-                FanoutWatch those of fanouts
+                FanoutWatch those of fanouts, ChainWatch those of chains
     Faults      kills a process, or makes a verb fail, before or after a commit
     Turnstile   stops rounds between two verbs, so that other rounds happen in between
     LossyQueue  loses, duplicates and delays messages; UnreliableNotes does the same with the notes that settlers read

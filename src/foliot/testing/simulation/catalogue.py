@@ -1,4 +1,4 @@
-"""The definitions of a simulated cluster: fixed jobs, and random workflows and schedules."""
+"""The definitions of a simulated cluster: fixed jobs, and random workflows, fanouts, chains and schedules."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
+from foliot.domain.chain.spec import CHAIN
 from foliot.domain.fanout.spec import FANOUT, Reducer, RunOn
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
@@ -26,8 +27,13 @@ _RETRY: Final = Retry(retries=2, base=Millis(5 * SECOND), jitter=0.5)
 _ONE_AT_A_TIME: Final = "pump"
 
 
-def _job(deed: str | None = None, **options: Any) -> JobSpec:
-    return JobSpec(kind=KIND, spec={"deed": deed} if deed else {}, options=Options(timeout=_TIMEOUT, **options))
+def _job(deed: str | None = None, follow_ups: str | None = None, **options: Any) -> JobSpec:
+    spec = {"deed": deed, "follow_ups": follow_ups}
+    return JobSpec(
+        kind=KIND,
+        spec={name: given for name, given in spec.items() if given},
+        options=Options(timeout=_TIMEOUT, **options),
+    )
 
 
 _JOBS: Final[dict[JobId, JobSpec]] = {
@@ -39,12 +45,15 @@ _JOBS: Final[dict[JobId, JobSpec]] = {
     JobId("fragile"): _job(delivery=Delivery.AT_MOST_ONCE),
     JobId("poison"): _job("kill"),
     JobId("endless"): _job("hang"),
+    JobId("chatty"): _job(follow_ups="plain"),
     JobId("gated"): replace(_job(), gate=Gate(depends_on=(JobId("plain"),), window=HOUR, wait=Millis(MINUTE))),
 }
 _RARE: Final = ("poison", "endless")
 """Jobs that no schedule starts; they are enqueued from time to time."""
 WORKFLOWS: Final = ("flow", "stream")
 FANOUTS: Final = ("fan", "spread")
+CHAINS: Final = ("guard", "sentry", "chatty")
+"""Classes of chains, and a job whose runs start chains by themselves."""
 _WIDTHS: Final = (1, 2, 3, 5)
 _TOLERANCES: Final = (0.0, 0.1, 0.5, 1.0)
 _STEP_OPTIONS: Final[Sequence[dict[str, Any]]] = ({}, {}, {}, {"retry": _RETRY}, {"max_concurrent": 1})
@@ -59,7 +68,7 @@ class Catalogue(NamedTuple):
     workflows: dict[str, WorkflowSpec]
     jobs: dict[JobId, JobSpec]
     parts: dict[JobId, JobSpec]
-    """The jobs of the children and reducers of fanouts, which nothing else starts."""
+    """The jobs of children and reducers of fanouts and of steps of chains, which nothing else starts."""
 
     @property
     def startable(self) -> list[JobId]:
@@ -72,7 +81,8 @@ def draw_catalogue(random: Random) -> Catalogue:
     workflows = {workflow_id: _draw_workflow(random) for workflow_id in WORKFLOWS}
     fanouts = {JobId(job_id): _draw_fanout(random, most=8) for job_id in FANOUTS}
     of_workflows = [jobs_of(workflow_id, 1, spec) for workflow_id, spec in workflows.items()]
-    jobs = _JOBS | fanouts | {job_id: spec for some in of_workflows for job_id, spec in some.items()}
+    chains = {JobId(job_id): _draw_chain(random) for job_id in CHAINS[:2]}
+    jobs = _JOBS | fanouts | chains | {job_id: spec for some in of_workflows for job_id, spec in some.items()}
     parts = {name: part for job_id, spec in jobs.items() for name, part in _parts_of(job_id, spec).items()}
     return Catalogue(workflows, jobs, parts)
 
@@ -110,8 +120,27 @@ def _draw_fanout(random: Random, *, most: int) -> JobSpec:
     return JobSpec(kind=FANOUT, spec=spec, options=Options(queue=TREES_QUEUE, timeout=timeout))
 
 
+def _draw_chain(random: Random) -> JobSpec:
+    """Return a class with tight limits, whose steps are hostile."""
+    names = ["action", "verify", "extra", *random.sample(["scout", "monitor", "escalate"], random.randrange(4))]
+    spec = {
+        "stages": {
+            name: {"kind": KIND, "delay": random.randrange(90) * SECOND, "options": {"timeout": _TIMEOUT}}
+            for name in names
+        },
+        "limits": {"max_depth": random.randrange(1, 4), "max_children": random.randrange(1, 9), "max_concurrent": 2},
+        "breaker": {"failures": random.randrange(1, 4), "cooldown": 10 * MINUTE},
+        "good_checks": random.randrange(1, 3),
+    }
+    return JobSpec(kind=CHAIN, spec=spec, options=Options(queue=TREES_QUEUE))
+
+
 def _parts_of(job_id: JobId, spec: JobSpec) -> dict[JobId, JobSpec]:
-    """Return the jobs of the children and of the reducer of a fanout."""
+    """Return the jobs of the children and of the reducer of a fanout, or of the steps of a chain."""
+    if spec.kind == CHAIN:
+        return {JobId(f"{job_id}.{stage}"): JobSpec(kind=KIND) for stage in spec.spec["stages"]}
+    if "follow_ups" in spec.spec:
+        return {JobId(f"{job_id}.chain"): JobSpec(kind=CHAIN, options=Options(queue=TREES_QUEUE))}
     if spec.kind != FANOUT:
         return {}
     reducer = convert(spec.spec.get("reducer", {}), Reducer)

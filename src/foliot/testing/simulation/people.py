@@ -16,7 +16,14 @@ from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.storage import Storage
 from foliot.testing.invariants import Violation
-from foliot.testing.simulation.catalogue import FANOUTS, Catalogue, draw_schedule, redraw_schedule, redraw_workflow
+from foliot.testing.simulation.catalogue import (
+    CHAINS,
+    FANOUTS,
+    Catalogue,
+    draw_schedule,
+    redraw_schedule,
+    redraw_workflow,
+)
 from foliot.testing.simulation.watch import Watch
 
 _SCHEDULES: Final = tuple(ScheduleId(f"schedule-{number}") for number in range(6))
@@ -51,6 +58,9 @@ class People:
 
     async def start_fanout(self) -> None:
         await self._enqueue(JobId(self._random.choice(FANOUTS)))
+
+    async def start_chain(self) -> None:
+        await self._enqueue(JobId(self._random.choice(CHAINS)))
 
     async def _enqueue(self, job_id: JobId) -> None:
         random, now, spec = self._random, self._clock.now(), self._catalogue.jobs[job_id]

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 from foliot.adapters.queue.storage import StorageQueue
+from foliot.domain.chain.kind import ChainKind
 from foliot.domain.fanout.kind import FanoutKind
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
@@ -136,7 +137,7 @@ async def start_process(name: str, cluster: Cluster, *, ids: IdSource, notes: Un
         storage=storage,
         queue=cluster.queue_of(storage),
         tree_queue=StorageQueue(storage, Topic.TREES),
-        trees={kind.name: kind for kind in (WorkflowKind(), FanoutKind())},
+        trees={kind.name: kind for kind in (WorkflowKind(), FanoutKind(), ChainKind())},
         clock=clock,
         ids=ids,
         runners={KIND: Actor(cluster.seed, clock, kill)},

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from foliot.domain.chain.step import STEP_TRIGGER
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant, to_iso
@@ -16,6 +17,7 @@ from foliot.domain.run.run import MOVES, Run, Status
 from foliot.domain.schedule.schedule import Overlap, Schedule
 from foliot.ports.storage import Storage
 from foliot.testing.invariants import Violation, check_ledger, read_ledgers
+from foliot.testing.simulation.chain_watch import ChainWatch
 from foliot.testing.simulation.execution_watch import ExecutionWatch
 from foliot.testing.simulation.fanout_watch import FanoutWatch
 
@@ -29,6 +31,7 @@ class Watch:
         self._jobs = jobs
         self._executions = ExecutionWatch(storage)
         self._fanouts = FanoutWatch(jobs)
+        self._chains = ChainWatch(storage, jobs)
         self._seq = 0
         self._live: dict[RunId, Run | None] = {}
         self._over: dict[RunId, str] = {}
@@ -53,6 +56,7 @@ class Watch:
         runs = await self._storage.queries.get_runs(self._live)
         await self._check_grants(self._check_runs(runs))
         await self._executions.check()
+        await self._chains.check()
         self._fanouts.check(runs.values())
         self._check_limits(runs.values())
         schedules = {schedule.id: schedule for schedule in await self._storage.definitions.page_schedules(limit=_PAGE)}
@@ -79,7 +83,7 @@ class Watch:
                 for run_id, status, _ in event.items:
                     self._on_run_ended(RunId(run_id), Status(status))
             case EventKind.EXECUTIONS_OPENED | EventKind.EXECUTIONS_ENDED:
-                self._executions.on_event(self._fanouts.on_event(event))
+                self._executions.on_event(self._fanouts.on_event(self._chains.on_event(event)))
             case EventKind.TICKS_SETTLED:
                 for uid, first, last, *_ in event.items:
                     self._on_ticks(uid, first, last)
@@ -108,14 +112,16 @@ class Watch:
                 raise Violation(f"S1 run {run_id} is gone")
             before, now = self._live[run_id], runs[run_id]
             self._check_move(before, now)
-            if before is None and not self._fanouts.on_new_run(now):
+            is_child = before is None and (self._fanouts.on_new_run(now) or self._chains.on_new_run(now))
+            if before is None and not is_child:
                 self._executions.on_new_run(now)
-            if now.status in _LEASED and (before is None or before.token != now.token or before.status not in _LEASED):
+            is_granted = before is None or before.token != now.token or before.status not in _LEASED
+            if now.status in _LEASED and is_granted and not _is_own_chain(now):
                 granted.append(now)
             self._live[run_id] = now
             if now.status.is_terminal:
                 self._check_end(now)
-                if not self._fanouts.on_run_ended(now):
+                if not (self._fanouts.on_run_ended(now) or self._chains.is_step(now)):
                     self._executions.on_run_ended(now)
                 del self._live[run_id]
         return granted
@@ -135,7 +141,7 @@ class Watch:
 
     def _check_move(self, before: Run | None, now: Run) -> None:
         was = Status.SCHEDULED if before is None else before.status
-        if now.status not in reachable(was):
+        if now.status not in reachable(was) and not _is_own_chain(now):
             raise Violation(f"S1 run {now.id} went from {was} to {now.status}")
         began = 0 if before is None else before.attempt
         if now.attempt - began not in (-1, 0, 1) or (now.attempt < began and now.status in _LEASED):
@@ -189,6 +195,11 @@ def _check_watermark(before: Schedule, now: Schedule) -> None:
         raise Violation(f"T6 schedule {now.id}: next_run_at fell from {before.next_run_at} to {now.next_run_at}")
     if now.next_run_at is not None and now.next_run_at <= now.settled_until:
         raise Violation(f"T5 schedule {now.id}: next_run_at {now.next_run_at} is settled until {now.settled_until}")
+
+
+def _is_own_chain(run: Run) -> bool:
+    """Whether it is a chain that a run has started: it runs from its creation, without a lease."""
+    return run.trigger == STEP_TRIGGER and run.parent_id is None
 
 
 def reachable(status: Status) -> frozenset[Status]:

@@ -127,6 +127,7 @@ class World:
         yield self._people.enqueue, 50
         yield self._people.start_workflow, 20
         yield self._people.start_fanout, 12
+        yield self._people.start_chain, 12
         yield self._people.cancel, 25
         yield self._people.put_schedule, 12
         yield self._people.edit_schedule, 20

@@ -1,6 +1,7 @@
 """Ringing the bell wakes other processes."""
 
 import asyncio
+import os
 import socket
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -12,6 +13,8 @@ from foliot.ports.topic import Topic
 from tests.adapters.storage.sqlite.files import names
 
 Maker = Callable[[], SocketBell]
+
+MINUTE = 60_000_000_000
 
 
 @pytest.fixture
@@ -67,14 +70,36 @@ async def test_the_socket_of_a_dead_process_is_removed(a_bell: Maker, path: Path
     assert len(names(Path(f"{path}.bell"))) == 1
 
 
-async def test_a_dead_process_is_not_a_peer(a_bell: Maker, path: Path) -> None:
+async def test_opening_a_bell_removes_the_sockets_of_dead_processes(a_bell: Maker, path: Path) -> None:
     leave_a_dead_socket(path)
 
-    bell = a_bell()
+    a_bell()
 
     assert len(names(Path(f"{path}.bell"))) == 1
-    bell.ring_others({Topic.RUNS})
-    assert not bell.has_peers
+
+
+async def test_a_process_that_opens_the_file_later_is_woken(a_bell: Maker, path: Path) -> None:
+    here = a_bell()
+    set_change(path, changed_at(path) - MINUTE)
+    here.ring_others({Topic.RUNS})
+    there = a_bell()
+
+    here.ring_others({Topic.RUNS})
+
+    await there.signal(Topic.RUNS).wait()
+
+
+async def test_a_directory_that_was_just_changed_is_listed_again(a_bell: Maker, path: Path) -> None:
+    """Two changes within one step of the file system's clock have the same time."""
+    here = a_bell()
+    before = changed_at(path)
+    here.ring_others({Topic.RUNS})
+    there = a_bell()
+    set_change(path, before)
+
+    here.ring_others({Topic.RUNS})
+
+    await there.signal(Topic.RUNS).wait()
 
 
 async def test_messages_with_unknown_topics_are_ignored(a_bell: Maker, path: Path) -> None:
@@ -97,15 +122,26 @@ async def test_a_receiver_with_a_full_buffer_does_not_block_the_sender(a_bell: M
     await deaf.signal(Topic.RUNS).wait()
 
 
-async def test_has_peers_is_true_while_another_process_is_open(a_bell: Maker) -> None:
-    first = a_bell()
-    assert not first.has_peers
+async def test_a_lock_request_reaches_every_other_process_once(a_bell: Maker) -> None:
+    here, there, elsewhere = a_bell(), a_bell(), a_bell()
 
-    second = a_bell()
-    first.ring_others({Topic.RUNS})
+    here.request_lock()
+    here.ring_others({Topic.RUNS})  # received after the request
 
-    assert first.has_peers
-    assert second.has_peers
+    for bell in (there, elsewhere):
+        await bell.signal(Topic.RUNS).wait()
+        assert bell.take_lock_request()
+        assert not bell.take_lock_request()
+    assert not here.take_lock_request()
+
+
+async def test_a_process_that_has_the_file_open_requests_no_lock(a_bell: Maker) -> None:
+    here, there = a_bell(), a_bell()
+
+    there.ring_others({Topic.RUNS})
+    await here.signal(Topic.RUNS).wait()
+
+    assert not here.take_lock_request()
 
 
 async def test_the_last_process_removes_the_directory(path: Path) -> None:
@@ -130,9 +166,20 @@ async def test_a_bell_that_cannot_create_sockets_does_nothing(path: Path) -> Non
     bell.ring_others({Topic.RUNS})
     bell.ring_here({Topic.RUNS})
 
+    bell.request_lock()
+
     assert bell.signal(Topic.RUNS).is_set()
-    assert not bell.has_peers
+    assert not bell.take_lock_request()
     bell.close()
+
+
+def changed_at(path: Path) -> int:
+    return Path(f"{path}.bell").stat().st_mtime_ns
+
+
+def set_change(path: Path, at: int) -> None:
+    """Make the directory look as if it was last changed at this time."""
+    os.utime(f"{path}.bell", ns=(at, at))
 
 
 def leave_a_dead_socket(path: Path) -> None:

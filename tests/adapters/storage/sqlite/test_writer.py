@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from foliot.adapters.storage.sqlite.database import connection, schema
+from foliot.adapters.storage.sqlite.database import writer as writer_module
 from foliot.adapters.storage.sqlite.database.bell import LocalBell
 from foliot.adapters.storage.sqlite.database.connection import Connection
 from foliot.adapters.storage.sqlite.database.group_commit import Bulk, GroupCommit, Operation, Transaction, Work
@@ -234,11 +235,48 @@ async def test_a_commit_waits_for_the_lock_of_another_process(
     other.close()
 
 
+async def test_a_commit_that_waits_for_the_lock_requests_it(
+    scene: CommitScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = apsw.Connection(str(scene.path))
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(connection, "time", SimpleNamespace(sleep=lambda _: None))
+    requested: list[str] = []
+
+    def request() -> None:
+        requested.append("lock")
+        other.execute("COMMIT")
+
+    scene.connection.on_wait = request
+
+    [outcome] = scene.group_commit.commit([Operation("add", Add(1))])
+
+    assert (outcome.result, requested) == (1, ["lock"])
+    other.close()
+
+
+async def test_the_writer_pauses_after_a_commit_only_if_another_process_requested_the_lock(
+    scene: CommitScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = [False, True, False]
+    pauses: list[int] = []
+    monkeypatch.setattr(scene.bell, "take_lock_request", lambda: requests.pop(0))
+    monkeypatch.setattr(writer_module, "time", SimpleNamespace(sleep=lambda _: pauses.append(len(scene.numbers()))))
+    writer = ThreadWriter(scene.group_commit, scene.bell)
+
+    for number in range(3):
+        await writer.submit("add", Add(number))
+    await writer.close()
+
+    assert (pauses, requests) == ([2], [])
+
+
 @pytest.mark.proves("M4")
 async def test_a_lock_that_is_never_released_is_reported(scene: CommitScene) -> None:
     other = apsw.Connection(str(scene.path))
     other.execute("BEGIN IMMEDIATE")
-    scene.handle.set_busy_handler(lambda times: False)
+    with scene.connection as handle:
+        handle.set_busy_handler(lambda times: False)
 
     [outcome] = scene.group_commit.commit([Operation("add", Add(1))])
 

@@ -7,13 +7,12 @@ from typing import Final
 
 from foliot.adapters.storage.postgres.database.batcher import Batcher
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, divide, merge_lists
-from foliot.adapters.storage.postgres.database.values import is_storable, shared
+from foliot.adapters.storage.postgres.database.values import columns, is_storable, shared
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.cancel import cancel_runs, take_unstarted
-from foliot.adapters.storage.postgres.rows.create import create_runs
+from foliot.adapters.storage.postgres.rows.create import create_and_place
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.end import end_unleased, follow_ends
-from foliot.adapters.storage.postgres.rows.place import Placement, place
 from foliot.adapters.storage.postgres.rows.report import save_report
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import encode
@@ -53,35 +52,32 @@ class PostgresOrders:
     async def _create_all(self, runs: Sequence[NewRun], at: Instant | None) -> list[Created]:
         if _are_plain(runs):
             with suppress(Unstorable):
-                return await self._create_plain(runs, at)
+                if await self._create_plain(runs, at):
+                    return [Created(run.id, True) for run in runs]
         answers = dict(await divide(runs, partial(self._create_any, at=at)))
         return [answers.get(run.id) or Created(run.id, is_new=False) for run in runs]
 
-    async def _create_plain(self, runs: Sequence[NewRun], at: Instant | None) -> list[Created]:
-        """Save with one statement (fast path). If one of the runs exists, or cannot be stored, nothing is saved."""
+    async def _create_plain(self, runs: Sequence[NewRun], at: Instant | None) -> bool:
+        """Save with one statement (fast path). If one of the runs exists, is outdated, or cannot be stored, nothing is
+        saved."""
 
-        async def work(transaction: Transaction) -> None:
+        async def work(transaction: Transaction) -> bool:
             if transaction.is_repeat and await transaction.rows("existing_runs", [run.id for run in runs]):
-                return  # the commit with the lost reply was carried out
-            await _create_plain_runs(transaction, self._project, runs, at)
+                return True  # the commit with the lost reply was carried out
+            return await _create_plain_runs(transaction, self._project, runs, at)
 
-        await self._database.write("create", work, is_single=True)
-        return [Created(run.id, True) for run in runs]
+        return await self._database.write("create", work, is_single=True)
 
     async def _create_any(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
         async def work(transaction: Transaction) -> list[tuple[RunId, Created]]:
             now = await transaction.now(at)
-            are_ready = not any(run.is_gated for run in runs)
-            fresh, owners = await create_runs(transaction, self._project, runs, now, are_ready=are_ready)
-            ready: list[Placement] = []
-            others: list[Placement] = []
-            for run in map(Placement.of_new, fresh):
-                (ready if are_ready and run.due_at <= now and not run.limits else others).append(run)
-            await place(transaction, others, now)
-            transaction.topics |= topics_of_ready(run.queue for run in ready)
+            outdated = await _outdated(transaction, self._project, runs)
+            current = [run for run in runs if run.id not in outdated]
+            fresh, owners = await create_and_place(transaction, self._project, current, now)
             # After a commit with a lost reply, the runs may exist because that commit created them.
             new = {run.id for run in (runs if transaction.is_repeat else fresh)}
-            return [(run.id, _created(run.id, owners.get(run.id, run.id), new)) for run in runs]
+            answers = [(run.id, _created(run.id, owners.get(run.id, run.id), new)) for run in current]
+            return answers + [(run_id, Created(run_id, is_new=False, is_outdated=True)) for run_id in outdated]
 
         return await self._admitter.write("create", work, at)
 
@@ -154,6 +150,15 @@ async def _change_class(
     return True
 
 
+async def _outdated(transaction: Transaction, project: str, runs: Sequence[NewRun]) -> list[RunId]:
+    """Return the runs whose job has changed since they were made. In a repeat they may exist, and count as current."""
+    made_from = list({(run.job_id, run.job_revision) for run in runs if run.job_revision is not None})
+    if not made_from or transaction.is_repeat:
+        return []
+    found = {tuple(row) for row in await transaction.rows("outdated_jobs", project, *columns(made_from))}
+    return [run.id for run in runs if (run.job_id, run.job_revision) in found] if found else []
+
+
 def _created(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:
     return Created(owner, is_new=owner == asked and asked in new)
 
@@ -193,8 +198,8 @@ def _are_plain(runs: Sequence[NewRun]) -> bool:
 
 async def _create_plain_runs(
     transaction: Transaction, project: str, runs: Sequence[NewRun], at: Instant | None
-) -> None:
-    """Store plain runs and place them. Raises for a run that exists already."""
+) -> bool:
+    """Store plain runs and place them, or return False if one is outdated. Raises for a run that exists already."""
     options = [run.options for run in runs]
     due = [run.due_at for run in runs]
     arrays, values = shared(
@@ -206,12 +211,17 @@ async def _create_plain_runs(
     )
     event = EventKind.RUNS_CREATED.value, encode(event_items.created(runs))
     ids = [run.id for run in runs]
+    made_from = columns({(run.job_id, run.job_revision) for run in runs if run.job_revision is not None}) or [[], []]
     asked = transaction.clock.elapsed()
-    now = await transaction.value("create_plain_runs", project, at, PRIORITY_STEP, *event, ids, *arrays, *values)
+    given = project, at, PRIORITY_STEP, *event, ids, *arrays, *values, *made_from
+    [(now, is_outdated)] = await transaction.rows("create_plain_runs", *given)
     if at is None:
         transaction.clock.learn(now, asked)
+    if is_outdated:
+        return False
     transaction.topics |= topics_of_ready(one.queue for one in options) if min(due) <= now else set()
     transaction.topics |= {Topic.LATER} if max(due) > now else set()
+    return True
 
 
 def _texts(documents: Sequence[bytes | None]) -> list[object]:

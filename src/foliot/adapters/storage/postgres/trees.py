@@ -42,6 +42,7 @@ from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, Status
+from foliot.domain.tree.abandonment import is_abandoned_chain
 from foliot.domain.tree.kind import Loaded, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Notes, Tree
@@ -229,7 +230,8 @@ async def _settle_trees(
     firsts: dict[RunId, Settlement] = {}
     for settlement in settlements:
         firsts.setdefault(settlement.tree.run_id, settlement)
-    free = await lock_documents(transaction, project, list(firsts.values()))
+    abandoned = [run_id for run_id, one in firsts.items() if is_abandoned_chain(one)]
+    free = await lock_documents(transaction, project, list(firsts.values()), abandoned)
     concerned = {run_id for one in free for run_id in (one.tree.run_id, *one.cancels)}
     states: dict[RunId, int] = dict(await transaction.rows("lock_trees", sorted(concerned))) if concerned else {}
     current = [one for one in free if states.get(one.tree.run_id) == one.tree.state]

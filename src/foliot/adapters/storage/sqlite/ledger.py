@@ -76,9 +76,10 @@ class SqliteLedger(Part):
 
     async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
         if besides:
-            row = self._reader.peek(SQL["next_wake_besides"], (self._project, encode_names(besides)))
+            values = (self._project, encode_names(besides))
+            row = self._reader.peek(lambda session: session.row(SQL["next_wake_besides"], values))
         else:
-            row = self._reader.peek(SQL["next_wake"], (self._project,))
+            row = self._reader.peek(lambda session: session.row(SQL["next_wake"], (self._project,)))
         return None if row is None else instant_of(row[0])
 
 

@@ -88,10 +88,22 @@ def _create(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant)
 
 
 def _create_all(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> list[Created]:
+    made_from = {(run.job_id, run.job_revision) for run in runs if run.job_revision is not None}
+    outdated = {job for job in made_from if tx.value(SQL["outdated_jobs"], (project, *job))}
     fresh: set[RunId] = set()
-    holders = [None if run.dedupe_key is None else _dedupe(tx, project, run, now, fresh) for run in runs]
-    create_runs(tx, project, [run for run, holder in zip(runs, holders, strict=True) if holder is None], now)
-    return [Created(holder or run.id, holder is None) for run, holder in zip(runs, holders, strict=True)]
+    answers = [
+        Created(run.id, is_new=False, is_outdated=True)
+        if (run.job_id, run.job_revision) in outdated
+        else _created(tx, project, run, now, fresh)
+        for run in runs
+    ]
+    create_runs(tx, project, [run for run, answer in zip(runs, answers, strict=True) if answer.is_new], now)
+    return answers
+
+
+def _created(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: set[RunId]) -> Created:
+    holder = None if run.dedupe_key is None else _dedupe(tx, project, run, now, fresh)
+    return Created(holder or run.id, holder is None)
 
 
 def _dedupe(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: set[RunId]) -> RunId | None:

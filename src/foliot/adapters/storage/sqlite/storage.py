@@ -163,6 +163,7 @@ class _Files(NamedTuple):
         return self.writer(connection, self.logs, bell), Reader(self.logs, inline=self.inline)
 
     def writer(self, connection: Connection, path: Path, bell: Bell) -> Writer:
+        connection.on_wait = bell.request_lock
         group_commit = GroupCommit(connection, path, self.clock, self.faults)
         return InlineWriter(group_commit, bell) if self.inline else ThreadWriter(group_commit, bell)
 

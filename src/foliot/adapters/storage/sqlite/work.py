@@ -32,6 +32,7 @@ from foliot.ports.work import Claimed, Exchanged
 
 _RANK, _RUN_ID, _QUEUE, _JOB_ID, _ATTEMPT = range(5)
 _CREATED_AT, _LIMITS, _SCHEDULE_UID, _PARENT_ID, _DEFINITION_ID = 8, 11, 12, 16, 18
+_MAX_PEEKED: Final = 10
 _NOTHING: Final = Claimed([], {})
 _LeaseRow = tuple[Token, RunId, WorkerId, int, Instant, bool]
 
@@ -128,14 +129,19 @@ class SqliteWork(Part):
         return await self._writer.submit("exchange", work)
 
     async def append_log(self, chunks: Sequence[LogChunk]) -> list[Token]:
-        tokens = encode([*{chunk.token for chunk in chunks}])
-        current: dict[Token, RunId] = dict(
-            await self._reader.read(lambda session: session.rows(SQL["current_tokens"], (tokens,)))
-        )
+        current = await self._current({chunk.token for chunk in chunks})
         fresh = [chunk for chunk in chunks if current.get(chunk.token) == chunk.run_id]
         if fresh:
             await self._context.logs.submit("append", lambda tx: tx.run_many(SQL["append_log"], fresh))
         return list(dict.fromkeys(chunk.token for chunk in chunks if current.get(chunk.token) != chunk.run_id))
+
+    async def _current(self, tokens: Collection[Token]) -> dict[Token, RunId]:
+        """Return the runs of those tokens that are current."""
+
+        def read(session: Session) -> list[Row]:
+            return session.rows(SQL["current_tokens"], (encode([*tokens]),))
+
+        return dict(self._reader.peek(read) if len(tokens) <= _MAX_PEEKED else await self._reader.read(read))
 
     async def save_progress(self, reports: Sequence[ProgressReport], *, at: Instant | None = None) -> list[Token]:
         body = encode(reports)

@@ -16,6 +16,7 @@ from foliot.domain.job.job import Options
 from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.run.reference import RunById
 from foliot.domain.run.run import Status
+from foliot.domain.tree.abandonment import abandon
 from foliot.domain.tree.kind import ChildEnd, SharedDocument, Wanted
 from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.tree.settlement import SharedChange
@@ -127,7 +128,7 @@ class ChainContract(Contract):
 
     @pytest.mark.proves("R3-14", "C5")
     async def test_at_expiry_pending_steps_are_cancelled_and_the_chain_is_closed(self, scene: Scene) -> None:
-        await put_class(scene, limits={"lifetime": 5 * MINUTE}, stages={"verify": {"after": 4 * MINUTE}})
+        await put_class(scene, limits={"lifetime": 5 * MINUTE}, stages={"verify": {"delay": MINUTE}})
         run_id = await arm_chain(scene)
         action = await begin_action(scene, run_id)
         scene.clock.advance(30_000)
@@ -139,9 +140,25 @@ class ChainContract(Contract):
 
         chain = await read(scene, run_id)
         assert (chain.state, chain.outcome) == (ChainState.CLOSED, ChainOutcome.EXPIRED)
-        assert [step.status for step in chain.steps if step.stage == "verify"] in ([], [Status.CANCELLED])
+        assert [step.status for step in chain.steps if step.stage == "verify"] == [Status.CANCELLED]
         assert (await scene.run(run_id)).status is Status.TIMEOUT
         assert (await class_state(scene)).active == []
+
+    async def test_a_chain_that_is_ended_without_its_rules_frees_its_place(self, scene: Scene) -> None:
+        await put_class(scene)
+        run_id, other = await arm_chain(scene), await arm_chain(scene, slot="other")
+        await scene.cancel(run_id)
+        [one] = (await scene.storage.trees.unsettled(10, notes_per_tree=10, at=scene.now)).trees
+
+        for _ in range(2):
+            children = await scene.storage.trees.open_children(run_id)
+            [one] = (await scene.storage.trees.unsettled(10, notes_per_tree=10, at=scene.now)).trees
+            await scene.storage.trees.settle([abandon(one.tree, one.notes.items, children)], at=scene.now)
+
+        assert await scene.status(run_id) is Status.CANCELLED
+        page = await scene.storage.queries.chains_page(ChainFilter(state=ChainState.CLOSED))
+        assert [(chain.run_id, chain.outcome) for chain in page.chains] == [(run_id, ChainOutcome.STOPPED)]
+        assert [chain.run_id for chain in (await class_state(scene)).active] == [other]
 
     # -- requests
 

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.job.job import DEFAULT_PROJECT
@@ -78,6 +79,54 @@ class RunContract(Contract):
         created = await scene.storage.orders.create(runs, at=scene.now)
 
         assert created == [Created(run.id, is_new=True) for run in runs]
+
+    async def test_a_run_is_created_if_its_job_has_the_revision_it_was_made_from(self, scene: Scene) -> None:
+        job = await scene.job()
+        run = a_run(job_revision=job.revision)
+
+        assert await scene.storage.orders.create([run], at=scene.now) == [Created(run.id, is_new=True)]
+
+    @pytest.mark.parametrize("key", [None, "key"])
+    @pytest.mark.parametrize("change", ["changed", "deleted", "created again"])
+    async def test_a_run_made_from_a_former_revision_of_its_job_is_not_created(
+        self, scene: Scene, change: str, key: str | None
+    ) -> None:
+        job = await scene.job()
+        outdated = a_run(job_revision=job.revision, dedupe_key=key)
+        if change != "changed":
+            await scene.storage.definitions.delete_jobs([REPORT])
+        if change != "deleted":
+            await scene.job(description="new")
+
+        created = await scene.storage.orders.create([outdated], at=scene.now)
+
+        assert created == [Created(outdated.id, is_new=False, is_outdated=True)]
+        assert await scene.storage.queries.get_runs([outdated.id]) == {}
+        assert await scene.claim() == []
+        kinds = [event.kind for event in await scene.storage.queries.events(after=0, limit=100)]
+        assert EventKind.RUNS_CREATED not in kinds
+        again = a_run(dedupe_key=key)
+        assert await scene.storage.orders.create([again], at=scene.now) == [Created(again.id, is_new=True)]
+
+    async def test_an_outdated_run_does_not_affect_other_runs_of_its_batch(self, scene: Scene) -> None:
+        former, other = await scene.job(), await scene.job("other")
+        current = await scene.job(description="new")
+        runs = [
+            a_run(job_revision=former.revision),
+            a_run(job_revision=current.revision),
+            a_run(job_id="other", job_revision=other.revision),
+            a_run(),
+        ]
+
+        created = await scene.storage.orders.create(runs, at=scene.now)
+
+        assert [(answer.is_new, answer.is_outdated) for answer in created] == [
+            (False, True),
+            (True, False),
+            (True, False),
+            (True, False),
+        ]
+        assert len(await scene.claim()) == 3
 
     async def test_creating_no_runs_is_a_no_op(self, scene: Scene) -> None:
         assert await scene.storage.orders.create([], at=scene.now) == []

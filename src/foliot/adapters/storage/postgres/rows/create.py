@@ -5,12 +5,14 @@ from typing import Final, NamedTuple
 
 from foliot.adapters.storage.postgres.database.transaction import Transaction
 from foliot.adapters.storage.postgres.database.values import columns, shared
+from foliot.adapters.storage.postgres.rows.place import Placement, place
 from foliot.adapters.storage.shared.documents import encode_limits
 from foliot.adapters.storage.shared.event_items import created
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import PRIORITY_STEP, NewRun
+from foliot.ports.topic import topics_of_ready
 
 Answers = dict[RunId, RunId]
 """requested run -> the run that has its dedupe key"""
@@ -27,6 +29,21 @@ class _Key(NamedTuple):
     run_id: RunId
     scope: str
     expires_at: int | None
+
+
+async def create_and_place(
+    transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant
+) -> tuple[list[NewRun], Answers]:
+    """Store the runs that are new, put each into its place, and return them."""
+    are_ready = not any(run.is_gated for run in runs)
+    fresh, answers = await create_runs(transaction, project, runs, now, are_ready=are_ready)
+    ready: list[Placement] = []
+    others: list[Placement] = []
+    for run in map(Placement.of_new, fresh):
+        (ready if are_ready and run.due_at <= now and not run.limits else others).append(run)
+    await place(transaction, others, now)
+    transaction.topics |= topics_of_ready(run.queue for run in ready)
+    return fresh, answers
 
 
 async def create_runs(

@@ -2,37 +2,46 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from foliot.adapters.storage.postgres.database.transaction import Transaction
 from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.postgres.rows.cancel import cancel_runs
-from foliot.adapters.storage.postgres.rows.create import create_runs
+from foliot.adapters.storage.postgres.rows.create import create_and_place
 from foliot.adapters.storage.postgres.rows.end import end_unleased, note_trees
-from foliot.adapters.storage.postgres.rows.place import Placement, place
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.chain_rows import chain_row
 from foliot.adapters.storage.shared.tree_rows import progress_text, state_row
+from foliot.domain.chain.guard import class_key
 from foliot.domain.events import EventKind
+from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import Ended, NewRun
-from foliot.domain.tree.settlement import Effects, Opening, Settlement
+from foliot.domain.tree.abandonment import abandoned_outcome, is_abandoned_chain, without_chain
+from foliot.domain.tree.settlement import Effects, Opening, Settlement, SharedChange
 from foliot.domain.tree.tree import Tree
 from foliot.errors import Unstorable
 
 Decided = TypeVar("Decided", Opening, Settlement)
 
 
-async def lock_documents(transaction: Transaction, project: str, decisions: Sequence[Decided]) -> list[Decided]:
+async def lock_documents(
+    transaction: Transaction, project: str, decisions: Sequence[Decided], abandoned: Sequence[RunId] = ()
+) -> list[Decided]:
     """Lock the shared documents that decisions change, ascending. Returns the decisions that can be saved: of several
-    that change one document only the first, and none that was based on another version."""
-    changes = [one.effects.shared for one in decisions if one.effects is not None and one.effects.shared is not None]
-    if not changes:
+    that change one document only the first, and none that was based on another version.
+
+    `abandoned`: chains that end without their rules."""
+    changes: list[SharedChange] = [
+        one.effects.shared for one in decisions if one.effects is not None and one.effects.shared is not None
+    ]
+    if not changes and not abandoned:
         return list(decisions)
     new = sorted({change.key for change in changes if change.version == 0})
     if new:
         await transaction.run("add_classes", project, new)
-    keys = sorted({change.key for change in changes})
+    records: list[Any] = [row for run_id in abandoned for row in await transaction.rows("get_chain", run_id)]
+    keys = sorted({*(change.key for change in changes), *(class_key(row["class_id"]) for row in records)})
     versions: dict[str, int] = dict(await transaction.rows("lock_classes", project, keys))
     current: list[Decided] = []
     for one in decisions:
@@ -48,20 +57,31 @@ async def save_settlements(
     """Save decisions about trees that are locked, as are the documents that they change."""
     trees = [one.tree for one in settlements]
     advanced = [(tree.run_id, tree.open, progress_text(tree), tree.is_ending, tree.deadline) for tree in trees]
-    await transaction.run("advance_trees", *columns(advanced))
-    await save_effects(transaction, project, [one.effects for one in settlements if one.effects is not None])
     settled = [(one.tree.run_id, run_id) for one in settlements for run_id in one.notes]
-    if settled:
-        await transaction.run("remove_notes", *columns(settled))
     changed = [(one.tree.run_id, name, *state_row(state)) for one in settlements for name, state in one.steps.items()]
-    if changed:
-        await transaction.run("change_steps", *columns(changed))
+    rows = columns(advanced), columns(settled) or [[]] * 2, columns(changed) or [[]] * 7
+    await transaction.run("advance_trees", *chain.from_iterable(rows))
+    await save_effects(transaction, project, [one.effects for one in settlements if one.effects is not None])
     note_steps(transaction, settlements)
     await start_runs(transaction, project, [run for one in settlements for run in one.runs], now)
     cancels = [run_id for one in settlements for run_id in one.cancels]
     if cancels:
         await cancel_runs(transaction, cancels, now)
     await end_trees(transaction, [(one.tree, one.ended) for one in settlements if one.ended is not None], now)
+    for one in filter(is_abandoned_chain, settlements):
+        await _release_chain(transaction, project, one, now)
+
+
+async def _release_chain(transaction: Transaction, project: str, settlement: Settlement, now: Instant) -> None:
+    """Close the record of a chain that ended without its rules, and free its place in the class, which is locked."""
+    run_id, ended = settlement.tree.run_id, settlement.ended
+    outcome = None if ended is None else abandoned_outcome(ended).value
+    class_id = await transaction.value("close_chains", outcome, now, run_id)
+    rows = [] if class_id is None else await transaction.rows("lock_class", project, class_key(class_id))
+    for _, body in rows:
+        if body is not None:
+            document = without_chain(body.encode(), run_id).decode()
+            await transaction.run("change_shared", project, [class_key(class_id)], [document])
 
 
 async def save_effects(transaction: Transaction, project: str, effects: Sequence[Effects]) -> None:
@@ -85,10 +105,9 @@ def note_steps(transaction: Transaction, decisions: Sequence[Opening] | Sequence
 async def start_runs(transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> None:
     if not runs:
         return
-    fresh, _ = await create_runs(transaction, project, runs, now, are_ready=False)
+    fresh, _ = await create_and_place(transaction, project, runs, now)
     if len(fresh) != len(runs):
         raise Unstorable(ValueError("a run with this id exists already"))
-    await place(transaction, [Placement.of_new(run) for run in fresh], now)
 
 
 async def end_trees(transaction: Transaction, ended: Iterable[tuple[Tree, Ended]], now: Instant) -> None:

@@ -37,6 +37,10 @@ ON CONFLICT (run_id) DO UPDATE SET
     state = excluded.state, outcome = excluded.outcome, closed_at = excluded.closed_at, children = excluded.children,
     tokens = excluded.tokens, usd = excluded.usd;
 
+-- name: close_chains
+UPDATE foliot.chains SET state = 'closed', outcome = $1, closed_at = $2 WHERE run_id = $3 AND state <> 'closed'
+RETURNING class_id;
+
 -- name: asker
 -- The run of a lease, and the tree that it is a child of.
 SELECT run.job_id, run.parent_id, run.child_key, tree.kind,

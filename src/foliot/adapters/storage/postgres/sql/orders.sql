@@ -1,7 +1,20 @@
+-- name: outdated_jobs
+-- Those of the given jobs, each with a revision, that do not exist with this revision.
+SELECT made.job_id, made.revision FROM unnest($2::text[], $3::bigint[]) AS made (job_id, revision)
+WHERE NOT EXISTS (
+    SELECT FROM foliot.jobs AS job WHERE job.project = $1 AND job.id = made.job_id AND job.revision = made.revision
+);
+
 -- name: create_plain_runs
 -- As `create_runs`, for plain runs. It fails if one of them exists: ids are new, and a look-up for each of them would
--- take a third more time.
-WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
+-- take a third more time. It does nothing if one of the jobs ($23, with the revisions $24) is outdated.
+WITH outdated AS MATERIALIZED (
+    SELECT FROM unnest($23::text[], $24::bigint[]) AS made (job_id, revision)
+    WHERE NOT EXISTS (
+        SELECT FROM foliot.jobs AS job WHERE job.project = $1 AND job.id = made.job_id AND job.revision = made.revision
+    )
+),
+clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 new AS MATERIALIZED (
     SELECT given.id, coalesce(given.job_id, $15) AS job_id, coalesce(given.queue, $16) AS queue,
            coalesce(given.priority, $17) AS priority, coalesce(given.trigger, $18) AS trigger,
@@ -10,6 +23,7 @@ new AS MATERIALIZED (
     FROM unnest($6::text[], $7::text[], $8::text[], $9::int[], $10::text[], $11::bigint[], $12::text[], $13::text[],
                 $14::bigint[])
          AS given (id, job_id, queue, priority, trigger, due_at, payload, overrides, scheduled_for)
+    WHERE NOT EXISTS (SELECT FROM outdated)
 ),
 stored AS (
     INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, payload,
@@ -27,9 +41,10 @@ delayed AS (
 ),
 noted AS (
     INSERT INTO foliot.events (seq, at, kind, items)
-    VALUES (foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), $4, $5)
+    SELECT foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), $4, $5
+    WHERE NOT EXISTS (SELECT FROM outdated)
 )
-SELECT now FROM clock;
+SELECT now, EXISTS (SELECT FROM outdated) AS is_outdated FROM clock;
 
 -- name: end_marked
 UPDATE foliot.runs SET

@@ -145,25 +145,26 @@ SELECT step, waiting, blockers, result, step_run_id, reason FROM foliot.steps WH
 -- -- settle
 
 -- name: advance_trees
+-- Changes trees, removes their settled notes ($6, $7) and changes their steps ($8 to $14).
+WITH removed AS (
+    DELETE FROM foliot.notes USING unnest((SELECT $6::text[]), (SELECT $7::text[])) AS seen (parent_id, run_id)
+    WHERE notes.parent_id = seen.parent_id AND notes.run_id = seen.run_id
+),
+changed AS (
+    UPDATE foliot.steps SET
+        waiting = new.waiting, blockers = new.blockers, result = new.result, step_run_id = new.step_run_id,
+        reason = new.reason
+    FROM unnest((SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::int[]), (SELECT $11::text[]),
+                (SELECT $12::text[]), (SELECT $13::text[]), (SELECT $14::text[]))
+         AS new (run_id, step, waiting, blockers, result, step_run_id, reason)
+    WHERE steps.run_id = new.run_id AND steps.step = new.step
+)
 UPDATE foliot.trees SET
     state = trees.state + 1, open = new.open, progress = new.progress, is_ending = new.is_ending,
     deadline = new.deadline
 FROM unnest((SELECT $1::text[]), (SELECT $2::int[]), (SELECT $3::text[]), (SELECT $4::boolean[]), (SELECT $5::bigint[]))
      AS new (run_id, open, progress, is_ending, deadline)
 WHERE trees.run_id = new.run_id;
-
--- name: remove_notes
-DELETE FROM foliot.notes USING unnest((SELECT $1::text[]), (SELECT $2::text[])) AS seen (parent_id, run_id)
-WHERE notes.parent_id = seen.parent_id AND notes.run_id = seen.run_id;
-
--- name: change_steps
-UPDATE foliot.steps SET
-    waiting = new.waiting, blockers = new.blockers, result = new.result, step_run_id = new.step_run_id,
-    reason = new.reason
-FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::int[]), (SELECT $4::text[]), (SELECT $5::text[]),
-            (SELECT $6::text[]), (SELECT $7::text[]))
-     AS new (run_id, step, waiting, blockers, result, step_run_id, reason)
-WHERE steps.run_id = new.run_id AND steps.step = new.step;
 
 -- name: end_trees
 UPDATE foliot.trees SET ended_at = $2 WHERE run_id = ANY ((SELECT $1::text[])::text[]);

@@ -63,6 +63,8 @@ class Connection:
         self._again = again or connect
         self._handle: apsw.Connection | None = None
         self._turn = threading.Lock()
+        self.on_wait: Callable[[], None] = _ignore
+        """Called before each pause of a statement that waits for the lock of another process."""
         _FORK.include(self)
 
     @classmethod
@@ -77,6 +79,7 @@ class Connection:
         if self._handle is None:
             try:
                 self._handle = self._connect()
+                self._handle.set_busy_handler(self._wait_for_lock)
             except BaseException:
                 self._turn.release()
                 raise
@@ -104,10 +107,18 @@ class Connection:
         """Let the next user connect again."""
         self._turn.release()
 
+    def _wait_for_lock(self, asked: int) -> bool:
+        self.on_wait()
+        return wait_for_lock(asked)
+
     def _close_handle(self) -> None:
         handle, self._handle = self._handle, None
         if handle is not None:
             handle.close()
+
+
+def _ignore() -> None:
+    """Does nothing."""
 
 
 def _refuse() -> apsw.Connection:

@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 MAX_BATCH: Final = 1_000
 _PAUSE: Final = 0.001
+"""Seconds in which another process that waits for the lock asks for it at least once."""
 
 
 class InlineWriter:
@@ -102,9 +103,7 @@ class ThreadWriter:
             is_last = self._is_closing
             while batch := self._take():
                 self._answer(self._commit(batch))
-                if self._bell.has_peers:
-                    # Other processes need the lock too; SQLite gives it to the first one that requests it when it is
-                    # free.
+                if self._bell.take_lock_request():
                     time.sleep(_PAUSE)
 
     def _commit(self, batch: list[Operation[Any]]) -> list[Outcome]:

@@ -1,6 +1,5 @@
 """Stores, reads and deletes jobs."""
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
@@ -8,7 +7,7 @@ from foliot.adapters.storage.shared.documents import as_stored_job, encode, enco
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
 from foliot.adapters.storage.shared.row_types import salvage_row
 from foliot.adapters.storage.shared.rows import JobRow, job_of, read_rows
-from foliot.adapters.storage.sqlite.database.context import Context, Part
+from foliot.adapters.storage.sqlite.database.context import Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.adapters.storage.sqlite.definitions.renames import rename_jobs
@@ -22,32 +21,15 @@ from foliot.domain.job.job import Job, JobSpec
 
 
 class JobDefinitions(Part):
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self._looked_up: dict[JobId, Job | None] = {}
-
     async def put_jobs(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
         return await self._writer.submit("put_jobs", lambda tx: put_jobs(tx, self._project, jobs, tx.now(at)))
 
     async def get_jobs(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
-        if len(job_ids) == 1:
-            return self._get_one(*job_ids)
-        rows = await self._reader.read(lambda session: job_rows(session, self._project, job_ids))
+        def read(session: Session) -> list[Row]:
+            return job_rows(session, self._project, job_ids)
+
+        rows = self._reader.peek(read) if len(job_ids) == 1 else await self._reader.read(read)
         return {job.id: job for job in (job_of(self._project, row) for row in rows)}
-
-    def _get_one(self, job_id: JobId) -> dict[JobId, Job]:
-        """Read a job in the caller's thread, because each enqueue reads one job.
-
-        All calls in one iteration of the event loop share one read. A write that was acknowledged to a caller was
-        committed in an earlier iteration, so the read includes it.
-        """
-        if job_id not in self._looked_up:
-            if not self._looked_up:
-                asyncio.get_running_loop().call_soon(self._looked_up.clear)
-            row = self._reader.peek(SQL["get_job"], (self._project, job_id))
-            self._looked_up[job_id] = None if row is None else job_of(self._project, row)
-        job = self._looked_up[job_id]
-        return {} if job is None else {job_id: job}
 
     async def page_jobs(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
         values = (self._project, after or "", limit)

@@ -17,7 +17,9 @@ from foliot.domain.run.run import NewRun
 
 def create_runs(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> None:
     """Store new runs and put each into its place."""
-    admit_keys(tx, place(tx, insert_runs(tx, project, runs, now), now))
+    keys = place(tx, insert_runs(tx, project, runs, now), now)
+    if keys:
+        admit_keys(tx, keys)
 
 
 def insert_runs(
@@ -38,6 +40,7 @@ def insert_runs(
         rows.append((*what, encode_limits(limits), *tick, *in_tree))
         placements.append(Placement(run_id, queue, priority, due_at, bool(limits), run_id in waiting, run.is_gated))
     tx.run_many(SQL["create_runs"], rows)
-    tx.run_many(SQL["put_limits"], [*capacities.items()])
+    if capacities:
+        tx.run_many(SQL["put_limits"], [*capacities.items()])
     tx.note(now, EventKind.RUNS_CREATED, event_items.created(runs))
     return placements

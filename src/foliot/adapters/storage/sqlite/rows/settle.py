@@ -10,9 +10,11 @@ from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_slots
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
 from foliot.adapters.storage.sqlite.rows.create import create_runs
 from foliot.adapters.storage.sqlite.rows.end import follow_ends, note_trees
+from foliot.domain.chain.guard import class_key
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import Ended
+from foliot.domain.tree.abandonment import abandoned_outcome, is_abandoned_chain, without_chain
 from foliot.domain.tree.settlement import Effects, Settlement
 from foliot.domain.tree.tree import Tree
 
@@ -38,7 +40,18 @@ def save_settlement(tx: Transaction, project: str, settlement: Settlement, now: 
         cancel_runs(tx, settlement.cancels, now)
     if settlement.ended is not None:
         end_tree(tx, tree, settlement.ended, now)
+        if is_abandoned_chain(settlement):
+            _release_chain(tx, project, tree, settlement.ended, now)
     return True
+
+
+def _release_chain(tx: Transaction, project: str, tree: Tree, ended: Ended, now: Instant) -> None:
+    """Close the record of a chain that ended without its rules, and free its place in the class."""
+    class_id = tx.value(SQL["close_chains"], (abandoned_outcome(ended), now, tree.run_id))
+    row = None if class_id is None else tx.row(SQL["lock_class"], (project, class_key(class_id)))
+    if row is not None and row[1] is not None:
+        version, body = row
+        tx.run(SQL["change_shared"], (project, class_key(class_id), version, without_chain(body, tree.run_id)))
 
 
 def save_effects(tx: Transaction, project: str, effects: Effects | None, now: Instant) -> None:

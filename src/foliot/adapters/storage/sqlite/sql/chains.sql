@@ -23,6 +23,9 @@ ON CONFLICT (run_id) DO UPDATE SET
     state = excluded.state, outcome = excluded.outcome, closed_at = excluded.closed_at, children = excluded.children,
     tokens = excluded.tokens, usd = excluded.usd
 
+-- name: close_chains
+UPDATE chains SET state = 'closed', outcome = ?, closed_at = ? WHERE run_id = ? AND state <> 'closed' RETURNING class_id
+
 -- name: asker
 -- The run of a lease, and the tree that it is a child of.
 SELECT r.job_id, r.parent_id, r.child_key, t.kind, b.body

@@ -11,9 +11,6 @@ SELECT value FROM meta WHERE key = 'revision_floor'
 SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM jobs
 WHERE project = ? AND id IN (SELECT value FROM json_each(?))
 
--- name: get_job
-SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM jobs WHERE project = ? AND id = ?
-
 -- name: page_jobs
 SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM jobs WHERE project = ? AND id > ? ORDER BY id LIMIT ?
 

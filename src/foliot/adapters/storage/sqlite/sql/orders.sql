@@ -1,3 +1,7 @@
+-- name: outdated_jobs
+-- Whether the job does not exist with this revision.
+SELECT NOT EXISTS (SELECT 1 FROM jobs WHERE project = ? AND id = ? AND revision = ?)
+
 -- name: key_holder
 -- The run that has the key, and whether it has ended. No run: it was removed.
 SELECT d.run_id, d.scope, d.expires_at, r.id IS NOT NULL, r.finished_at IS NOT NULL

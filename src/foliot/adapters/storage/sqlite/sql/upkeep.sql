@@ -182,10 +182,10 @@ INSERT INTO meta (key, value) VALUES ('logs_kept_from', ?)
 ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
 
 -- name: prune_events
--- Reads only the oldest rows.
+-- Reads only the oldest rows. Keeps the newest one, whose number must not be assigned again.
 DELETE FROM events WHERE seq IN (
     SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?2) WHERE at < ?1
-)
+) AND seq < (SELECT max(seq) FROM events)
 
 -- name: prune_keys
 DELETE FROM dedupe WHERE (project, job_id, key) IN (

@@ -296,9 +296,10 @@ CREATE TABLE outputs (
     body BLOB NOT NULL
 ) STRICT;
 
--- AUTOINCREMENT: a number is never assigned again, even after the newest events were removed.
+-- The newest event is never removed, so that its number is not assigned again. AUTOINCREMENT would write one more page in
+-- each transaction.
 CREATE TABLE events (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
     kind TEXT NOT NULL,
     items TEXT NOT NULL
