@@ -1,7 +1,8 @@
 """Watch a chain arm, act, verify, taper off and vanish.
 
     python examples/chains/watch.py auction               in two minutes
-    python examples/chains/watch.py ci --speed 120        in one
+    python examples/chains/watch.py ci --speed 40         in one
+    python examples/chains/watch.py ci-hopeless           an action that cannot help, so that a person must act
 
 The durations of the example are divided by the speed, and the world of the example runs as much faster.
 """
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-EXAMPLES = ("auction", "ci", "index")
+EXAMPLES = ("auction", "ci", "ci-hopeless", "index")
 UNITS = {"s": 1, "m": 60, "h": 3600}
 DURATION = re.compile(r'"(\d+)([smh])"')
 FOLIOT = (sys.executable, "-m", "foliot")
@@ -74,7 +75,8 @@ def watch(server: subprocess.Popen[bytes], place: Path, environment: dict[str, s
                 seen.add(line)
                 print(line, flush=True)
         if chain is not None and chain["state"] == "closed":
-            print("nothing of it is left. Its history: foliot chains show", chain["id"])
+            print("nothing of it is left but its history:\n")
+            print(foliot(place, environment, "chains", "show", chain["run_id"]))
             return 0
     print("the server has stopped", file=sys.stderr)
     return 1

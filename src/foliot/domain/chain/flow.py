@@ -80,7 +80,7 @@ class Flow(BoundedChain):
         if step.stage == ACTION and VERIFY in self.spec.stages:
             self.plan(VERIFY, depth=step.depth + 1, parent=step.key, cause=why)
         elif step.stage == ESCALATE:
-            self.close(ChainOutcome.ESCALATED, why)
+            self.close(ChainOutcome.ESCALATED, step.cause)
 
     def _good(self, step: ChainStep, why: str) -> None:
         good = self.chain.good + 1
@@ -106,7 +106,7 @@ class Flow(BoundedChain):
         if step.stage == SCOUT:
             self.refusal = Refusal(SCOUT_FAILED, why, "Look at its log.")
         elif step.stage == ESCALATE:
-            self.close(ChainOutcome.ESCALATED, why)
+            self.close(ChainOutcome.ESCALATED, f"{step.cause}; {why}")
         elif self.body.is_imperative:
             self.close(ChainOutcome.FAILED, why)
         elif end.reason in _LOST and step.stage == ACTION and VERIFY in self.spec.stages:
