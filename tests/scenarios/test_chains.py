@@ -331,6 +331,62 @@ def test_an_agent_gets_the_metadata_in_its_prompt_and_decides(place: Place) -> N
     assert (chain["outcome"], chain["usd"], decisions(chain)) == ("resolved", 0.1, [("action.1", "close")])
 
 
+def test_a_stage_may_be_a_job_a_workflow_or_a_fanout(place: Place) -> None:
+    place.file.write_text(
+        """
+[[jobs]]
+id = "deploy"
+command = 'printf %s "$FOLIOT_PAYLOAD" > deployed; exit 15'
+[[workflows]]
+id = "flow"
+params = { day = "monday" }
+[[workflows.steps]]
+name = "one"
+command = "touch one"
+[[workflows.steps]]
+name = "two"
+command = "touch two"
+after = "one"
+[[chains]]
+id = "by-job"
+[chains.action]
+job = "deploy"
+delay = "1s"
+[[chains]]
+id = "by-workflow"
+[chains.action]
+job = "flow"
+delay = "1s"
+[chains.verify]
+command = "test -e two"
+delay = "1s"
+[[chains]]
+id = "by-fanout"
+[chains.action]
+kind = "fanout"
+command = 'touch "item-$FANOUT_ITEM"'
+items = ["a", "b"]
+delay = "1s"
+[chains.verify]
+command = "test -e item-a && test -e item-b"
+delay = "1s"
+"""
+    )
+
+    with place.serve():
+        names = ("by-job", "by-workflow", "by-fanout")
+        runs = {name: trigger(place, name) for name in names}
+        chains = {name: closed(place, run_id) for name, run_id in runs.items()}
+
+    assert {name: (chain["outcome"], decisions(chain)) for name, chain in chains.items()} == {
+        "by-job": ("resolved", [("action.1", "close")]),
+        "by-workflow": ("resolved", [("action.1", "done"), ("verify.1", "good")]),
+        "by-fanout": ("resolved", [("action.1", "done"), ("verify.1", "good")]),
+    }
+    assert json.loads(read(place, "deployed"))["chain"]["chainId"] == chains["by-job"]["id"]
+    check_storage(place)
+
+
 # -- what operators do
 
 
@@ -413,7 +469,7 @@ def starts():
     answer = current_run().spawn("echo", after="1s", payload={"from": "python"})
     note("answer.json", dict(answer))
 
-def decides():
+def decides(chain, data):
     chain = current_run().chain
     spent = chain.spend(tokens=3)
     state = chain.status()["stage"]
@@ -424,13 +480,13 @@ def decides():
     chain.close("from a function")
     note(f"{state}.json", [spent["tokens"], refused])
 
-async def awaits():
+async def awaits(chain, data):
     chain = current_run().async_chain
     spent = await chain.spend(usd=0.25)
     await chain.spawn("more", after=1)
     note("coroutine.json", [spent["usd"]])
 
-def returns():
+def returns(chain, data):
     return {"decision": "close", "reason": "returned", "tokens": 9}
 """
 
