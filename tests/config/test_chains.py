@@ -222,7 +222,7 @@ def test_ceilings_can_be_lowered_and_raised(good: Good) -> None:
 def test_exit_codes_that_decide_are_successes_of_the_process(good: Good) -> None:
     stage = spec_of(good(HEAD + ACTION + VERIFY)).stages["verify"]
 
-    spec = stage_spec("verify", stage, None).spec
+    spec = stage_spec({"verify": stage}, None).spec
 
     assert (spec["success_codes"], spec["output"]) == ([0, 20, 30, 40], "last_line")
 

@@ -336,13 +336,14 @@ def test_a_stage_may_be_a_job_a_workflow_or_a_fanout(place: Place) -> None:
         """
 [[jobs]]
 id = "deploy"
-command = 'printf %s "$FOLIOT_PAYLOAD" > deployed; exit 15'
+command = 'printf %s "$FOLIOT_PAYLOAD" > "$FOLIOT_CHAIN_STAGE"; test "$FOLIOT_CHAIN_STAGE" = action || exit 20'
 [[workflows]]
 id = "flow"
-params = { day = "monday" }
+params = { day = "monday", lot = 0 }
 [[workflows.steps]]
 name = "one"
-command = "touch one"
+command = 'echo "$DAY $LOT" > one'
+env = { DAY = "{{ params.day }}", LOT = "{{ params.lot }}" }
 [[workflows.steps]]
 name = "two"
 command = "touch two"
@@ -352,8 +353,16 @@ id = "by-job"
 [chains.action]
 job = "deploy"
 delay = "1s"
+[chains.verify]
+job = "deploy"
+delay = "1s"
+[chains.monitor]
+command = "exit 0"
+[[chains.intervals]]
+every = "1s"
 [[chains]]
 id = "by-workflow"
+payload = { data = { lot = 42, other = 7 } }
 [chains.action]
 job = "flow"
 delay = "1s"
@@ -379,11 +388,12 @@ delay = "1s"
         chains = {name: closed(place, run_id) for name, run_id in runs.items()}
 
     assert {name: (chain["outcome"], decisions(chain)) for name, chain in chains.items()} == {
-        "by-job": ("resolved", [("action.1", "close")]),
+        "by-job": ("resolved", [("action.1", "done"), ("verify.1", "monitor"), ("monitor.1", "good")]),
         "by-workflow": ("resolved", [("action.1", "done"), ("verify.1", "good")]),
         "by-fanout": ("resolved", [("action.1", "done"), ("verify.1", "good")]),
     }
-    assert json.loads(read(place, "deployed"))["chain"]["chainId"] == chains["by-job"]["id"]
+    assert json.loads(read(place, "action"))["chain"]["chainId"] == chains["by-job"]["id"]
+    assert read(place, "one") == "monday 42\n"
     check_storage(place)
 
 
@@ -426,7 +436,7 @@ def test_operators_list_show_stop_and_resume_chains(either: Place) -> None:
         third = trigger(place, "disk")
         until(lambda: place.objects("chains", "list", "--open"), lambda: place.foliot("show", third))
 
-        assert "no chain 'nothing'" in place.foliot("chains", "show", "nothing", code=1)
+        assert "chain 'nothing' does not exist" in place.foliot("chains", "show", "nothing", code=1)
         assert "nothing" in place.foliot("chains", "stop-class", "nothing", code=1)
         assert place.objects("chains", "list", "--class", "other") == []
 

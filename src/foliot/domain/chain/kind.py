@@ -176,7 +176,8 @@ def _body(start: Start, spec: ChainSpec, loaded: Loaded) -> ChainBody:
             if registered is None:
                 raise NotFound("job", stage.job)
         job_id = stage_job(class_id, name, stage)
-        jobs[job_id] = stage_spec(name, stage, registered)
+        sharing = {other: one for other, one in spec.stages.items() if stage_job(class_id, other, one) == job_id}
+        jobs[job_id] = stage_spec(sharing, registered)
         stage_jobs[name] = job_id
     if MONITOR not in stage_jobs and VERIFY in stage_jobs:
         stage_jobs[MONITOR] = stage_jobs[VERIFY]
