@@ -15,12 +15,13 @@ from typing import Any, Final, NamedTuple, cast
 
 from foliot.adapters.channel import UnixChannel
 from foliot.adapters.clock import SystemClock
+from foliot.adapters.notifiers.all import all_notifiers
 from foliot.adapters.processes import ProcProcesses
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.adapters.resolvers.file import FileResolver
 from foliot.adapters.resolvers.http import HttpResolver
 from foliot.adapters.resolvers.job import JobResolver
-from foliot.adapters.resolvers.plugins import find_plugins
+from foliot.adapters.resolvers.plugins import WithPlugins
 from foliot.adapters.resolvers.sql.resolver import SqlResolver
 from foliot.adapters.resolvers.time_limit import SECONDS
 from foliot.adapters.runners.agent import AgentRunner
@@ -47,6 +48,7 @@ from foliot.domain.input.words import text
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec
 from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
+from foliot.domain.notification.settings import NOT_CONFIGURED, NotificationSettings
 from foliot.domain.outbound.policy import OPEN, OutboundPolicy
 from foliot.domain.schedule.defaults import ScheduleDefaults
 from foliot.domain.schedule.firing import Launcher
@@ -65,6 +67,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.host import Host
 from foliot.ports.launcher import RunLauncher
 from foliot.ports.listeners import Subscription
+from foliot.ports.notifier import LISTENER, Notifications, Notifier
 from foliot.ports.resolver import Resolver
 from foliot.ports.runner import Runner
 from foliot.ports.secrets import Secrets
@@ -81,6 +84,9 @@ from foliot.service.commands.maps import MapService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
+from foliot.service.notifications.planner import NotificationPlanner
+from foliot.service.notifications.targets import Targets
+from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.queries.all import Queries
 from foliot.service.queries.logs import Logs
 from foliot.service.services import Services
@@ -163,7 +169,9 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource, keys: Secrets 
     """Build every service on an open storage. Without `keys`, the environment must name a key to store secrets."""
     logs, documents = Logs(storage, clock), JsonDocuments()
     dependencies = DependencyService(storage)
-    jobs = JobService(storage, clock, dependencies)
+    secret_store = keys or KeyStore(os.environ)
+    urls = UrlSecrets(secret_store)
+    jobs = JobService(storage, clock, dependencies, urls)
     schedules = ScheduleService(storage, clock, ids, jobs)
     runs = RunService(storage, clock, ids, jobs, logs)
     workflows = WorkflowService(storage, clock, jobs, schedules, runs, documents)
@@ -178,9 +186,10 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource, keys: Secrets 
         workflows=workflows,
         maps=MapService(storage, clock, ids, jobs),
         dependencies=dependencies,
-        dsns=DsnService(storage, keys or KeyStore(os.environ)),
         chains=ChainService(storage, clock),
-        deployer=Deployer(storage, jobs, schedules, workflows),
+        dsns=DsnService(storage, secret_store),
+        urls=urls,
+        deployer=Deployer(storage, jobs, schedules, workflows, urls),
         logs=logs,
         queries=Queries.on(storage, clock, logs, documents),
     )
@@ -266,6 +275,7 @@ def build_node(
     launcher: Launcher = launch_job,
     subscriptions: Sequence[Subscription] = (),
     resolvers: Mapping[str, Resolver] | None = None,
+    notifications: Notifications | None = None,
 ) -> Node:
     """Build a node on these services. `launcher` makes the runs of ticks.
 
@@ -285,6 +295,7 @@ def build_node(
         sweep=sweep_processes,
         processes=ProcProcesses(services.clock.boot_id),
         channel=UnixChannel(),
+        notifications=notifications,
     )
     return Node(parts, settings)
 
@@ -311,7 +322,7 @@ def build_runners(
     }
 
 
-def build_resolvers(services: Services, policy: RunnerPolicy = UNRESTRICTED) -> dict[str, Resolver]:
+def build_resolvers(services: Services, policy: RunnerPolicy = UNRESTRICTED) -> Mapping[str, Resolver]:
     """Build a resolver for each scheme of `inputs_from`, those of installed plug-ins included."""
     seconds = policy.inputs_seconds
     http = HttpResolver(policy.outbound, seconds=seconds)
@@ -323,7 +334,22 @@ def build_resolvers(services: Services, policy: RunnerPolicy = UNRESTRICTED) -> 
         "sql": SqlResolver(dsns, seconds=seconds),
         "job": JobResolver(services.storage.queries, seconds=seconds),
     }
-    return built_in | find_plugins(built_in, seconds=seconds)
+    return WithPlugins(built_in, seconds=seconds)
+
+
+def build_notifications(
+    services: Services, settings: NotificationSettings = NOT_CONFIGURED, policy: RunnerPolicy = UNRESTRICTED
+) -> Notifications:
+    """Build what a scheduler needs to notify."""
+    targets = Targets(services.storage, settings, services.urls)
+    planner = NotificationPlanner(services.storage, settings, targets)
+    notifiers = build_notifiers(settings, policy.outbound)
+    return Notifications(Subscription(LISTENER, planner), notifiers, targets, settings.is_configured)
+
+
+def build_notifiers(settings: NotificationSettings, policy: OutboundPolicy) -> dict[str, Notifier]:
+    """Build a notifier for each kind of target."""
+    return all_notifiers(settings, policy, SystemClock())
 
 
 class Descriptors(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from foliot.config.environment import SHORT
-from foliot.domain.vocabulary import chain, kind, server, workflow
+from foliot.domain.vocabulary import chain, kind, notification, server, workflow
 from foliot.domain.vocabulary.field import Field, Schema, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.places import (
@@ -57,9 +57,11 @@ TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
     "`[outbound]`": server.OUTBOUND.fields,
     "`[fanout]`": server.FANOUT.fields,
     "`[chain_ceilings]`": chain.CEILINGS.fields,
+    "`[notifications]`": notification.NOTIFICATIONS.fields,
     "`[[jobs]]`": (*IDENTITY, *DESCRIPTION),
     "When it runs": (*RULE, *POLICY),
     "How its runs are handled": OPTIONS,
+    "Notifications of a job": notification.NOTIFY,
     "Processes: `shell`, `python`, `agent`": kind.PROCESS,
     "`limits`": kind.LIMITS.fields,
     "`shell`": besides(kind.KIND_FIELDS["shell"], kind.PROCESS),
@@ -134,7 +136,7 @@ CALLS: dict[str, tuple[Schema, str]] = {
     "`Workflow.step`": (STEP_CALL, "`app.enqueue`"),
     "`app.map`, `app.start_map`": (MAP_CALL, ""),
     "`app.schedule`": (SCHEDULE_CALL, ""),
-    "`app.schedules.upsert`": (UPSERT_CALL, "`app.schedule`"),
+    "`app.schedules.upsert`, `app.schedules.upsert_many`": (UPSERT_CALL, "`app.schedule`"),
 }
 """Calls -> their options, and the call whose options are among them."""
 

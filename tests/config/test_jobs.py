@@ -425,7 +425,6 @@ def test_a_job_needs_a_usable_id(loaded: Loader, text: str, message: str) -> Non
         ('labels = ["gpu"]', 4, "arrives with a later version"),
         ('executor = "worker"', 4, "arrives with a later version"),
         ('queue = "mail"', 4, 'does not serve queue "mail"'),
-        ('args = { webhook_url = "https://x" }', 4, "notices arrive with a later version"),
         ('args = { model = "x" }', 4, "means nothing to a job of kind shell"),
         ('overlap = "allow"\nschedule = "@daily"', 4, "max_concurrent is 1"),
     ],

@@ -11,6 +11,7 @@ from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.run.run import Status
 from foliot.engine.loop import IMMEDIATELY
+from foliot.engine.worker import consumer
 from foliot.ports.storage import Storage
 from foliot.ports.work import Exchanged
 from foliot.testing.builders import a_claim, succeeded
@@ -23,7 +24,10 @@ from tests.engine.rig import LEASE, Rig
 # -- slots
 
 
-async def test_a_remote_storage_is_claimed_from_in_two_halves(storage: Storage, clock: VirtualClock) -> None:
+async def test_a_remote_storage_is_claimed_from_in_two_halves(
+    storage: Storage, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumer, "FULL_CALL", 1)
     storage.work.is_remote = True  # type: ignore[misc]  # the file plays a server
     rig = Rig(storage, clock, slots=5)
     rig.stage.answer = None
@@ -37,6 +41,19 @@ async def test_a_remote_storage_is_claimed_from_in_two_halves(storage: Storage, 
 
     assert (first, started) == (IMMEDIATELY, 3)
     assert second != IMMEDIATELY
+    assert rig.stage.under_way == runs[:5]
+
+
+async def test_a_remote_worker_with_few_slots_claims_for_all_of_them_at_once(
+    storage: Storage, clock: VirtualClock
+) -> None:
+    storage.work.is_remote = True  # type: ignore[misc]  # the file plays a server
+    rig = Rig(storage, clock, slots=5)
+    rig.stage.answer = None
+    runs = [await rig.enqueue() for _ in range(6)]
+
+    await rig.claim()
+
     assert rig.stage.under_way == runs[:5]
 
 
@@ -63,6 +80,28 @@ async def test_no_more_is_claimed_than_there_are_free_slots(storage: Storage, cl
     await rig.claim()
 
     assert rig.stage.under_way == runs[1:]
+
+
+async def test_the_slot_of_an_ended_attempt_is_free_while_its_log_is_saved(
+    storage: Storage, clock: VirtualClock
+) -> None:
+    rig = Rig(storage, clock, slots=1)
+    rig.stage.answer = None
+    first, second, third = [await rig.enqueue() for _ in range(3)]
+
+    for run_id in (first, second):
+        await rig.claim()
+        rig.stage.attempts[-1].log.write("stdout", b"hello")  # saved by a round of the logbook
+        rig.stage.end(run_id)
+        await ease()
+    await rig.claim()
+
+    assert len(rig.consumer.held) == 2, "no more unsaved logs than slots, beside the one that occupies the slot"
+    assert rig.stage.under_way == []
+    await rig.logbook.round()
+    await rig.save()
+    await rig.claim()
+    assert rig.stage.under_way == [third]
 
 
 async def test_an_abandoned_attempt_still_occupies_its_slot(storage: Storage, clock: VirtualClock) -> None:
@@ -146,7 +185,8 @@ async def test_an_outcome_with_a_stale_token_is_logged(
 
 
 @pytest.fixture
-def remote(storage: Storage, clock: VirtualClock) -> Rig:
+def remote(storage: Storage, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch) -> Rig:
+    monkeypatch.setattr(consumer, "FULL_CALL", 1)
     storage.work.is_remote = True  # type: ignore[misc]  # the file plays a server
     rig = Rig(storage, clock, slots=5)
     rig.stage.answer = None

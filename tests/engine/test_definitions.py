@@ -21,6 +21,7 @@ from tests.engine.rig import Rig
 def remote(storage: Storage, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch) -> Rig:
     """A worker with two claim loops that caches two definitions."""
     monkeypatch.setattr(storage.work, "is_remote", True)
+    monkeypatch.setattr(consumer_module, "FULL_CALL", 1)
     monkeypatch.setattr(consumer_module, "DEFINITIONS_CACHED", 2)
     return Rig(storage, clock, slots=20)
 

@@ -163,3 +163,16 @@ async def test_leaving_an_inline_engine_ends_attempts_that_print(app: Foliot) ->
         while not await app.runs.logs(run_id):
             await asyncio.sleep(0.01)
             await engine.run_until_idle()
+
+
+async def test_a_job_with_a_webhook_needs_no_key_and_sends_nothing() -> None:
+    app = Foliot()
+
+    @app.job(webhook_url="http://127.0.0.1:1/hook", notify_on="end")
+    async def report() -> None: ...
+
+    async with InlineEngine(app) as engine:
+        await app.enqueue("report")
+        await engine.run_until_idle()
+
+        assert [run.status for run in await app.runs.page()] == ["success"]

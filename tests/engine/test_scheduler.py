@@ -1,5 +1,6 @@
 """The scheduler, beyond rules and policies: jitter, pauses, edits, launches, concurrency, crashes."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -375,6 +376,61 @@ async def test_a_full_batch_is_followed_by_the_next_immediately(rig: Rig, monkey
     assert await rig.fire() == SECOND
 
     assert len(await rig.runs()) == 3
+
+
+async def test_the_first_runs_are_saved_while_others_are_still_decided(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler_module, "_FIRST_PART", 1)
+    monkeypatch.setattr(scheduler_module, "PART", 2)
+    for number in range(9):
+        await rig.schedule(every(60), f"s{number}")
+    commit = rig.storage.ledger.commit_firings
+    under_way: list[int] = []
+    most = 0
+
+    async def commit_later(firings: Sequence[Firing], **named: Any) -> list[ScheduleUid]:
+        nonlocal most
+        under_way.append(len(firings))
+        most = max(most, len(under_way))
+        await asyncio.sleep(0)
+        saved = await commit(firings, **named)
+        under_way.pop()
+        return saved
+
+    monkeypatch.setattr(rig.storage.ledger, "commit_firings", commit_later)
+    await rig.fire(MINUTE)
+
+    assert len(await rig.runs()) == 9
+    assert most == 2
+
+
+async def test_a_stopped_round_saves_no_more_firings(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler_module, "_FIRST_PART", 1)
+    monkeypatch.setattr(scheduler_module, "PART", 1)
+    for number in range(5):
+        await rig.schedule(every(60), f"s{number}")
+    begun = ended = 0
+
+    async def never_saved(firings: Sequence[Firing], **named: Any) -> list[ScheduleUid]:
+        nonlocal begun, ended
+        begun += 1
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended += 1
+        return []
+
+    monkeypatch.setattr(rig.storage.ledger, "commit_firings", never_saved)
+    stopped = asyncio.create_task(rig.fire(MINUTE))
+    while begun < 2:
+        await asyncio.sleep(0)
+    stopped.cancel()
+    await asyncio.wait([stopped])
+    while ended < begun:
+        await asyncio.sleep(0)
+
+    assert begun == 2
 
 
 @pytest.mark.proves("R4-65")

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from msgspec import json
 
 from foliot.adapters.queue.storage import StorageQueue
+from foliot.domain.chain.message import Spawn
 from foliot.domain.fanout.result import ItemResult, ResultQuery, result_of
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import SECOND, Millis
@@ -40,8 +41,8 @@ _entropy: Final = count(1)
 
 
 class Performer:
-    """A runner that does what the definition sets: print, report, fail a number of times, read the results of its
-    fanout, or run until it is ended."""
+    """A runner that does what the definition sets: print, report, fail a number of times, start a follow-up, read the
+    results of its fanout, or run until it is ended."""
 
     abandoned = 0
 
@@ -57,6 +58,8 @@ class Performer:
             await asyncio.Event().wait()
         if attempt.number <= cast(int, attempt.spec.get("failures", 0)):
             return Failure("exit code 3", Reason.EXIT_CODE, exit_code=3)
+        if (name := attempt.spec.get("follow_up")) is not None:
+            return Success(json.encode(await attempt.ask_chain(Spawn(name=str(name)))))
         if attempt.spec.get("results"):
             return Success(json.encode([(one.index, one.output) for one in await all_results(attempt)]))
         return Success(json.encode({"payload": attempt.payload}), exit_code=0)

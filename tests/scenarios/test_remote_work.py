@@ -203,6 +203,19 @@ async def test_a_remote_reducer_reads_the_results_of_its_fanout_only_with_its_le
     assert await site.endpoint.answer(asked[0]) == b"null"
 
 
+async def test_a_remote_run_starts_a_follow_up_only_with_its_lease(site: Site) -> None:
+    await site.job("clean")
+    await site.job("greet", spec={"follow_up": "clean"})
+    worker = site.worker()
+
+    [run] = await site.over(await site.enqueue("greet"))
+
+    [follow_up] = await site.storage.queries.page_runs(RunFilter(job_id=JobId("clean")))
+    assert run.output["run_id"] == follow_up.id
+    [asked] = [body for body, _ in worker.relay.sent if body.startswith(b'{"type":"AskChain"')]
+    assert await site.endpoint.answer(asked) == b"null"
+
+
 # -- what the wire carries
 
 

@@ -7,12 +7,13 @@ A worker has only the relay. The endpoint has the storage and the authoritative 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Final, TypeVar
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 from msgspec.json import Decoder, encode
 
+from foliot.domain.chain.message import ChainRequest
 from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
@@ -74,6 +75,13 @@ class ReadResults(Struct, tag=True):
     query: ResultQuery
 
 
+class AskChain(Struct, tag=True):
+    run_id: RunId
+    worker_id: WorkerId
+    token: Token
+    request: ChainRequest
+
+
 class WaitFor(Struct, tag=True):
     """Returns when the topic has news."""
 
@@ -90,6 +98,7 @@ Request = (
     | AppendLog
     | SaveProgress
     | ReadResults
+    | AskChain
     | WaitFor
 )
 _REQUEST: Final[Decoder[Request]] = Decoder(Request)
@@ -98,6 +107,7 @@ _RENEWAL: Final[Decoder[Renewal | None]] = Decoder(Renewal | None)
 _CLAIMED: Final[Decoder[Claimed]] = Decoder(Claimed)
 _EXCHANGED: Final[Decoder[Exchanged]] = Decoder(Exchanged)
 _RESULTS: Final[Decoder[list[ChildResult] | None]] = Decoder(list[ChildResult] | None)
+_ANSWER: Final[Decoder[Mapping[str, Any] | None]] = Decoder(dict[str, Any] | None)
 _TOKENS: Final[Decoder[list[Token]]] = Decoder(list[Token])
 
 
@@ -109,7 +119,14 @@ class WorkEndpoint:
 
     async def answer(self, body: bytes) -> bytes:
         request = _REQUEST.decode(body)
-        return encode(await (self._wait(request) if isinstance(request, WaitFor) else self._answer(request)))
+        match request:
+            case WaitFor():
+                await self._wait(request)
+                return encode(None)
+            case AskChain(run_id, worker_id, token, asked):
+                return encode(await self._work.ask_chain(run_id, worker_id, token, asked))
+            case _:
+                return encode(await self._answer(request))
 
     async def _wait(self, request: WaitFor) -> None:
         await self._work.signal(request.topic).wait()
@@ -213,6 +230,11 @@ class WorkRelay:
         self, run_id: RunId, worker_id: WorkerId, token: Token, query: ResultQuery
     ) -> list[ChildResult] | None:
         return await self._ask(ReadResults(run_id, worker_id, token, query), _RESULTS)
+
+    async def ask_chain(
+        self, run_id: RunId, worker_id: WorkerId, token: Token, request: ChainRequest, *, at: Instant | None = None
+    ) -> Mapping[str, Any] | None:
+        return await self._ask(AskChain(run_id, worker_id, token, request), _ANSWER, at)
 
     async def close(self) -> None:
         for wait in self._waits:

@@ -5,6 +5,7 @@ And it finds no fault in sound ledgers.
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,7 +15,7 @@ import pytest
 from foliot.adapters.storage.postgres import open_postgres
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.audit import Fault, Finding
-from foliot.domain.ids import JobId
+from foliot.domain.ids import IdSource, JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, later
 from foliot.domain.schedule.firing import SchedulerSettings
 from foliot.domain.schedule.schedule import Catchup, Overlap
@@ -22,6 +23,7 @@ from foliot.domain.schedule.tick import JitterMode
 from foliot.errors import RowUnreadable
 from foliot.service.queries import verify as verifying
 from foliot.service.queries.verify import verify, verify_rows
+from foliot.testing import builders
 from foliot.testing.builders import NIGHTLY, cron, every, once, retention, succeeded
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
@@ -77,6 +79,12 @@ async def on_postgres() -> AsyncIterator[Stage]:
                 Scene(storage, VirtualClock()),
                 lambda sql: server.sql(f"SET search_path = foliot; {sql.replace('DOCUMENT', 'TEXT')}", database=name),
             )
+
+
+def make_ids_by_the_clock(monkeypatch: pytest.MonkeyPatch, scene: Scene) -> None:
+    """Runs are looked for by their ids since a moment, so ids must have the time of the scene, as they have in use."""
+    ids = IdSource(count(1).__next__)
+    monkeypatch.setattr(builders, "an_id", lambda: ids.make(scene.now))
 
 
 # -- what happened before somebody lied
@@ -460,12 +468,14 @@ async def test_verify_finds_each_corruption_with_any_page_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: Lie
 ) -> None:
     async with on_sqlite(tmp_path / "foliot.db") as stage:
+        make_ids_by_the_clock(monkeypatch, stage.scene)
         await lie.story(stage.scene)
         assert stage.write(lie.sql)
         sinces = [BEGINNING, Instant(at(2)), Instant(at(4))]
         found = [await stage.findings(since) for since in sinces]
 
         for size in (1, 2, 3):
+            monkeypatch.setattr(verifying, "_SHORT", size - 1)
             monkeypatch.setattr(verifying, "_ROWS", size)
             monkeypatch.setattr(verifying, "_RUNS", size)
             assert [await stage.findings(since) for since in sinces] == found
@@ -473,9 +483,12 @@ async def test_verify_finds_each_corruption_with_any_page_size(
 
 @pytest.mark.proves("T2", "T3", "T5", "T12")
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+@pytest.mark.parametrize("short", [0, 100])
 async def test_verify_finds_no_fault_in_sound_ledgers_from_any_start(
-    stage: Stage, story: Callable[[Scene], Awaitable[None]]
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, story: Callable[[Scene], Awaitable[None]], short: int
 ) -> None:
+    monkeypatch.setattr(verifying, "_SHORT", short)
+    make_ids_by_the_clock(monkeypatch, stage.scene)
     await story(stage.scene)
 
     told = stage.scene.now - START

@@ -107,7 +107,7 @@ async def test_verify_ignores_rows_before_since(scene: Scene, path: Path) -> Non
 async def test_verify_reads_a_ledger_page_by_page_and_every_row_once(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for size in ("_PAGE", "_ROWS", "_RUNS"):
+    for size in ("_PAGE", "_SHORT", "_ROWS", "_RUNS"):
         monkeypatch.setattr(verifying, size, 2)
     await scene.schedule(every(60))
     await scene.fire_after(HOUR)
@@ -131,7 +131,7 @@ async def test_verify_reads_a_ledger_page_by_page_and_every_row_once(
 async def test_verify_finds_a_fault_on_a_later_page(
     scene: Scene, path: Path, monkeypatch: pytest.MonkeyPatch, change: str, fault: Fault
 ) -> None:
-    for size in ("_ROWS", "_RUNS"):
+    for size in ("_SHORT", "_ROWS", "_RUNS"):
         monkeypatch.setattr(verifying, size, 2)
     await scene.schedule(every(60))
     await work(scene, 5)
@@ -155,6 +155,30 @@ async def test_verify_finds_a_missing_run_with_any_page_size(
     found = await report(scene, since=later(START, 2 * MINUTE + 1))
 
     assert [(finding.fault, finding.run_id) for finding in found.findings] == [(Fault.RUN_MISSING, gone)]
+
+
+async def test_short_sound_ledgers_are_read_together(scene: Scene) -> None:
+    for number in range(5):
+        await scene.schedule(every(60), schedule_id=f"schedule-{number}")
+    await work(scene, 3)
+    reads = Reads(scene)
+
+    found = [one async for one in verify(reads, BEGINNING)]  # type: ignore[arg-type]  # what is read
+
+    assert [(one.ticks, one.findings) for one in found] == [(3, [])] * 5
+    assert reads.verbs == ["ledgers", "recent_rows", "ledgers"]
+
+
+async def test_a_short_ledger_is_sound_after_retention_has_removed_all_older_runs(scene: Scene) -> None:
+    await scene.schedule(every(60))
+    await work(scene, 8)
+    await scene.prune(retention(runs_per_job=3))
+    reads = Reads(scene)
+
+    found = [one async for one in verify(reads, BEGINNING)]  # type: ignore[arg-type]  # what is read
+
+    assert [(one.ticks, one.findings) for one in found] == [(8, [])]
+    assert reads.verbs == ["ledgers", "recent_rows", "ledgers"]
 
 
 @pytest.mark.parametrize("are_runs_kept", [True, False])
@@ -220,8 +244,12 @@ def lengthen(path: Path, ticks: int, are_runs_kept: bool) -> None:
 # -- what is not wrong
 
 
-@pytest.mark.parametrize("verb", ["ledgers", "ticks", "tick_keys", "shared_runs", "due"])
-async def test_verify_ignores_concurrently_decided_ticks(scene: Scene, verb: str) -> None:
+@pytest.mark.parametrize("verb", ["ledgers", "recent_rows", "ticks", "tick_keys", "shared_runs", "due"])
+async def test_verify_ignores_concurrently_decided_ticks(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    if verb in ("ticks", "tick_keys", "shared_runs"):
+        monkeypatch.setattr(verifying, "_SHORT", 0)
     await scene.schedule(every(60))
     await work(scene, 3)
 
@@ -344,3 +372,18 @@ class Busy:
             return found
 
         return look
+
+
+class Reads:
+    """A storage that notes which queries are read."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._storage = scene.storage
+        self.ledger = scene.storage.ledger
+        self.queries = self
+        self.verbs: list[str] = []
+
+    def __getattr__(self, verb: str) -> Callable[..., Awaitable[Any]]:
+        self.verbs.append(verb)
+        read: Callable[..., Awaitable[Any]] = getattr(self._storage.queries, verb)
+        return read

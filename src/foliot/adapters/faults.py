@@ -49,6 +49,7 @@ VERBS: Final = (
     *("probe", "save_clock_fault"),
     *("put_dsn", "remove_dsn"),
     *("ask_chain", "change_class"),
+    *("add_deliveries", "take_deliveries", "settle_deliveries"),
 )
 POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))
 """All points: before and after each commit of a storage. `prune_logs` exists only in SQLite, which has a log file."""

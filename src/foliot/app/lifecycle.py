@@ -19,6 +19,7 @@ from foliot.domain.input.keywords import read_keywords
 from foliot.domain.input.timing import Span, millis
 from foliot.domain.input.typed import DefaultOptions
 from foliot.domain.job.job import Options
+from foliot.domain.notification.settings import NOT_CONFIGURED, NotificationSettings
 from foliot.domain.schedule.defaults import ScheduleDefaults
 from foliot.domain.schedule.firing import Launcher as TickLauncher
 from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC, LAUNCH_TIMEOUT, launch_elsewhere, launch_job
@@ -35,6 +36,7 @@ from foliot.wiring import (
     UNRESTRICTED,
     RunnerPolicy,
     build_node,
+    build_notifications,
     build_resolvers,
     build_runners,
     node_label,
@@ -217,13 +219,19 @@ class Application(Registry):
         """The function that makes the runs of ticks."""
         return partial(launch_elsewhere, timeout=self._launch_timeout) if self.has_own_launcher else launch_job
 
-    async def node(self, settings: Settings | None = None, policy: RunnerPolicy = UNRESTRICTED) -> Node:
+    async def node(
+        self,
+        settings: Settings | None = None,
+        policy: RunnerPolicy = UNRESTRICTED,
+        notifications: NotificationSettings = NOT_CONFIGURED,
+    ) -> Node:
         """Return a node, which is a scheduler and a worker for this process. It is not started yet."""
         chosen = settings or Settings(label=node_label())
         runners = build_runners(self._functions, self.launcher, chosen.slots, policy, echo=chosen.echo)
         services = await self.open()
         subscriptions, resolvers = self.hooks.subscriptions(services.storage), build_resolvers(services, policy)
-        node = build_node(services, runners, chosen, self.tick_launcher, subscriptions, resolvers)
+        notifying = build_notifications(services, notifications, policy)
+        node = build_node(services, runners, chosen, self.tick_launcher, subscriptions, resolvers, notifying)
         self._nodes.add(node)
         return node
 

@@ -19,10 +19,12 @@ from foliot.domain.input.typed import (
 from foliot.domain.input.words import text
 from foliot.domain.job.job import JobSpec, Options, overlay
 from foliot.domain.job.kinds.http import read_command
+from foliot.domain.notification.rule import Notify
 from foliot.domain.schedule.defaults import NO_DEFAULTS, ScheduleDefaults
 from foliot.domain.schedule.schedule import BEGINNING_OF_TIME, ScheduleSpec, check_schedule
 from foliot.domain.vocabulary.job import DESCRIPTION
 from foliot.domain.vocabulary.kind import AGENT_ARGS, KIND_FIELDS
+from foliot.domain.vocabulary.notification import NOTIFY
 from foliot.domain.vocabulary.places import JOB_CALL, KIND_CALLS, SCHEDULE_CALL
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
@@ -181,6 +183,7 @@ class Registry(HookRegistry):
             kind=kind,
             spec=spec,
             options=overlay(Options(), checked_overlay(read)),
+            notify=Notify(**read.fill(NOTIFY)),
             gate=read_gate(read),
             source="app",
             enabled=read.get("enabled", True),

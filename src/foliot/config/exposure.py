@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from foliot.domain.secrets import sounds_secret
+from foliot.domain.vocabulary.notification import SLACK_URL
 
 _VARIABLE: Final = "${"
 
@@ -30,8 +31,13 @@ def _secrets(value: Any, key: str) -> Iterator[str]:
             for item in value:
                 yield from _secrets(item, key)
         case str() if value and _VARIABLE not in value:
-            if sounds_secret(key.rpartition(".")[2]) or _has_password(value):
+            if _is_secret(key.rpartition(".")[2]) or _has_password(value):
                 yield key
+
+
+def _is_secret(name: str) -> bool:
+    """The path of a URL of Slack is its password."""
+    return sounds_secret(name) or name == SLACK_URL.name
 
 
 def _has_password(text: str) -> bool:

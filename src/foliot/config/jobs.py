@@ -16,9 +16,12 @@ from foliot.domain.ids import JobId
 from foliot.domain.input.job import gate_of, option_overlay
 from foliot.domain.job.job import JobSpec, Options, check_name, overlay
 from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
+from foliot.domain.notification.rule import NOBODY, Notify
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.vocabulary.field import Field, only
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, OPTIONS
+from foliot.domain.vocabulary.kind import NOTICES
+from foliot.domain.vocabulary.notification import NOTIFY
 from foliot.domain.vocabulary.places import JOB, OF_KINDS
 from foliot.domain.workflow.graph import find_cycles
 from foliot.errors import InvalidInput, Place
@@ -29,6 +32,7 @@ _MAX_CONCURRENT: Final = 1
 _MAY_BE_SECRET: Final = only((*OF_KINDS, *DESCRIPTION), "url", "body", "json", "payload", "cli", "prompt_args")
 """Keys whose variables may be secrets. Those of `env` and `headers` are never shown."""
 _DESCRIBED: Final = {field.name: field.attribute for field in DESCRIPTION}
+_IN_ARGS: Final = frozenset(field.name for field in NOTICES)
 _OF_GATES: Final = frozenset(field.name for field in GATE)
 
 
@@ -71,7 +75,13 @@ class JobReader:
         warn_of_workers(fields, options, self._queues, self._reading)
         spec, options = read_work(kind, fields, options, node, self._reading)
         _warn_of_serial_overlap(fields, options, schedules, self._reading)
-        return FileJob(job_id, definition(kind, spec, options, fields, gate), schedules, _kept(fields))
+        return FileJob(job_id, definition(kind, spec, options, fields, gate, _notify(fields)), schedules, _kept(fields))
+
+
+def _notify(fields: Fields) -> Notify:
+    """Return the options about notifications. Two of them may be in `args`."""
+    args = {name: value for name, value in fields.value("args", {}).items() if name in _IN_ARGS}
+    return Notify(**args | fields.fill(NOTIFY))
 
 
 def _kept(fields: Fields) -> Fields:
@@ -125,7 +135,14 @@ def _is_good_option(name: str, found: Found, reading: Reading) -> bool:
     return True
 
 
-def definition(kind: Kind, spec: dict[str, Any], options: Options, fields: Fields, gate: Gate | None = None) -> JobSpec:
+def definition(
+    kind: Kind,
+    spec: dict[str, Any],
+    options: Options,
+    fields: Fields,
+    gate: Gate | None = None,
+    notify: Notify = NOBODY,
+) -> JobSpec:
     described: dict[str, Any] = fields.take(_DESCRIBED)
     for name in ("tags", "labels"):
         described[name] = tuple(described.get(name, ()))
@@ -136,6 +153,7 @@ def definition(kind: Kind, spec: dict[str, Any], options: Options, fields: Field
         options=options,
         enabled=fields.value("enabled", True),
         source=FILE,
+        notify=notify,
         gate=gate,
         written=with_variables(fields, spec),
         **described,

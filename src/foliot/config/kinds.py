@@ -226,15 +226,11 @@ _MAKERS: Final[Mapping[str, Callable[[Fields], dict[str, Any]]]] = {
 
 
 def _report_args(kind: str, fields: Fields, reading: Reading) -> None:
-    """Warn of keys in `args` that have no effect, or not yet."""
+    """Warn of keys in `args` that have no effect."""
     for name in fields.value("args", {}):
-        place = fields["args"].place
-        if name in _NOTICES:
-            message = f"{name}: notices arrive with a later version; this is ignored"
-            reading.problems.warning(place, message, "Leave it out until then.")
-        elif kind != "agent":
+        if name not in _NOTICES and kind != "agent":
             message = f"{name} means nothing to a job of kind {kind}; this is ignored"
-            reading.problems.warning(place, message, "Leave it out, or make it a job of kind agent.")
+            reading.problems.warning(fields["args"].place, message, "Leave it out, or make it a job of kind agent.")
 
 
 def _check(kind: str, spec: Mapping[str, Any], fields: Fields, main: Found | Node, reading: Reading) -> None:

@@ -13,6 +13,7 @@ from foliot.config.files import Files, parse, read_files, read_text, sections, s
 from foliot.config.reading import Fields, Reading
 from foliot.config.sections import (
     fanout_settings,
+    notification_settings,
     outbound_settings,
     queue_settings,
     read_dsns,
@@ -110,6 +111,7 @@ def _settings(main: tuple[Document, ...], files: Files, reading: Reading) -> tup
         outbound=outbound_settings(fields["outbound"], server, reading),
         schedule_defaults=ScheduleDefaults(**_defaults(fields).fill((OVERLAP, CATCHUP, JITTER))).over(BUILT_IN),
         fanout=fanout_settings(fields["fanout"]),
+        notifications=notification_settings(fields["notifications"], server),
         dsns=_dsns(main, reading),
         files=files.paths,
         blank=files.blank,

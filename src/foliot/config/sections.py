@@ -21,8 +21,11 @@ from foliot.domain.fanout.dsn import engine_of, sqlite_path
 from foliot.domain.fanout.inputs import check_dsn_name
 from foliot.domain.file_url import parse_file_url
 from foliot.domain.job.job import check_name
+from foliot.domain.notification.rule import Notify
+from foliot.domain.notification.settings import NotificationSettings
 from foliot.domain.outbound.policy import read_allowed
 from foliot.domain.schedule.firing import SchedulerSettings
+from foliot.domain.vocabulary.notification import NOTIFY
 from foliot.domain.vocabulary.readers import TEXT
 from foliot.domain.vocabulary.server import FANOUT, NODE, RETENTION, SCHEDULER, WEB
 from foliot.errors import InvalidInput, suggest
@@ -78,6 +81,14 @@ def fanout_settings(fields: Fields) -> FanoutSettings:
         directory = fields["file_roots"].node.origin.directory
         given["file_roots"] = tuple(directory / path for path in given["file_roots"])
     return FanoutSettings(**given)
+
+
+def notification_settings(fields: Fields, server: ServerSettings) -> NotificationSettings:
+    return NotificationSettings(
+        defaults=Notify(**fields.fill(NOTIFY)),
+        secrets=fields.value("webhook_secret", ()),
+        public_url=server.public_url,
+    )
 
 
 def read_dsns(node: Node, reading: Reading) -> dict[str, str]:

@@ -11,6 +11,7 @@ from foliot.domain.deploy.deployment import Declared
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
 from foliot.domain.job.job import DEFAULT_QUEUE
 from foliot.domain.job.sandbox_policy import SandboxPolicy
+from foliot.domain.notification.settings import NOT_CONFIGURED, NotificationSettings
 from foliot.domain.schedule.defaults import BUILT_IN, ScheduleDefaults
 from foliot.domain.schedule.firing import SchedulerSettings
 from foliot.domain.vocabulary.server import ROLES, Mode
@@ -37,6 +38,8 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     """Accounts that jobs may run as. None: any that the worker can."""
     allow_modules: tuple[str, ...] | None = None
     """Modules that jobs may call. None: any."""
+    public_url: str = ""
+    """The address of this server for people."""
     watch: bool = False
     """Whether to apply the configuration again when one of its files changes."""
     loop: EventLoop = "auto"
@@ -103,6 +106,7 @@ class Configuration(Struct, frozen=True, kw_only=True):
     schedule_defaults: ScheduleDefaults = BUILT_IN
     """For schedules that programs create while the server runs."""
     fanout: FanoutSettings = FanoutSettings()
+    notifications: NotificationSettings = NOT_CONFIGURED
     dsns: Mapping[str, str] = field(default_factory=dict)
     """The databases that fanouts may read, by name. The texts may contain passwords."""
     declared: Declared = Declared()

@@ -19,6 +19,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.input.step import approval_of
 from foliot.domain.job.job import JobSpec
 from foliot.domain.job.kinds import check_spec
+from foliot.domain.vocabulary.kind import NOTICES
 from foliot.domain.vocabulary.places import STEP
 from foliot.domain.vocabulary.workflow import APPROVAL, EDGE, STEP_WORK
 from foliot.domain.workflow.builder import read_conditions
@@ -31,6 +32,7 @@ from foliot.errors import InvalidInput, Place
 
 UNREADABLE: Final = JobSpec(kind="unreadable")
 """The substitute for work that could not be read, so that the rest of its workflow can be checked."""
+_NOTICES: Final = frozenset(field.name for field in NOTICES)
 _WORK: Final = frozenset(field.name for field in STEP_WORK)
 
 
@@ -115,6 +117,7 @@ class StepReader:
         options = read_options(fields, self._reading)
         gate = self._gate(own, fields, kind, node, around)
         warn_of_workers(fields, options, self._queues, self._reading)
+        _warn_of_notices(own, self._reading)
         spec, options = read_work(kind, fields, options, node, self._reading)
         if self._reading.problems.errors > known:
             return UNREADABLE
@@ -162,6 +165,12 @@ class StepReader:
             self._reading.problems.error(found.place, "approve must be true or a table", hint)
             return Approval()
         return approval_of(self._reading.table(found.node, APPROVAL).read)
+
+
+def _warn_of_notices(own: Fields, reading: Reading) -> None:
+    for name in [name for name in own.value("args", {}) if name in _NOTICES]:
+        hint = "Use [notifications], which also covers executions of workflows, or make the step a job."
+        reading.problems.warning(own["args"].place, f"{name} means nothing to a step; this is ignored", hint)
 
 
 # -- edges

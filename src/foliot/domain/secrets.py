@@ -3,6 +3,8 @@
 Values are not declared as secrets, so their place and their name decide:
 
     env, headers             names are shown, values are masked
+    webhook_url,             only the beginning of the URL is shown: its path often is the secret
+      slack_webhook_url
     stdin, body              masked
     stages                   each like the specification of a job
     url, inputs_from         without credentials, and with masked values in the query of a web address
@@ -27,6 +29,8 @@ _STAGES: Final = "stages"
 _OPAQUE: Final = frozenset({"stdin", "body"})
 _DOCUMENTS: Final = frozenset({"json", "payload", "payload_template", "params"})
 
+_HOOKS: Final = frozenset({"webhook_url", "slack_webhook_url"})
+
 _PAGES: Final = ("http://", "https://")
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -37,6 +41,7 @@ _SECRETS: Final = frozenset(
 _KEYS: Final = frozenset({"api", "access", "private", "signing", "encryption", "auth"})
 """Followed by the word key, these name a secret; key alone is usually an identifier."""
 
+_HOST: Final = re.compile(r"(https?://)(?:[^/?#\s]*@)?([^/?#\s@]+)", re.IGNORECASE)
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/?#\s]*@")
 _SCHEMES: Final = re.compile(r"\b(Bearer|Basic) +[^\s\"']+", re.IGNORECASE)
 _QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?"""
@@ -63,6 +68,8 @@ def public_value(field: str, value: Any) -> Any:
         return dict.fromkeys(value, HIDDEN) if isinstance(value, dict) else HIDDEN
     if field in _OPAQUE:
         return None if value is None else HIDDEN
+    if isinstance(value, str) and field in _HOOKS:
+        return public_hook(value)
     if isinstance(value, str) and _is_url(field, value):
         return public_url(value)
     return public_document(value) if field in _DOCUMENTS else _public_texts(value)
@@ -102,6 +109,12 @@ def public_url(url: str) -> str:
     shown = _CREDENTIALS.sub(f"{HIDDEN}@", rest) if is_page else rest
     hidden = "&".join(_hide(part) for part in query.split("&"))
     return f"{shown}{mark}{hidden if query else ''}"
+
+
+def public_hook(url: str) -> str:
+    """Return scheme and host of the URL of a webhook. Everything else may be a secret."""
+    found = _HOST.match(url)
+    return f"{found[1]}{found[2]}/{HIDDEN}" if found else HIDDEN
 
 
 def public_text(text: str) -> str:

@@ -1,6 +1,7 @@
 """One process: the duties of its roles, started together and stopped in order.
 
     scheduler     scheduler dispatcher gates reaper janitor                turns ticks into runs, admits them, cleans up
+                  notifications, sender                                    turns events into messages, sends them
     coordinator   heartbeat consumer finisher logbook progress, settler    opens and settles trees
     worker        heartbeat consumer finisher logbook progress             executes runs
     every process storage check, clock check, and a listener for each name of the application's hooks
@@ -24,6 +25,8 @@ from foliot.engine.deadline import DeadlinePassed, deadline
 from foliot.engine.failures import FailureLog
 from foliot.engine.listener import EventListener
 from foliot.engine.loop import Duty, Loop
+from foliot.engine.notifications.listener import NotificationListener
+from foliot.engine.notifications.role import NotificationRole
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import Parts, Settings
 from foliot.engine.storage_check import StorageCheck
@@ -53,10 +56,13 @@ class Node:
             worker.heartbeat.failures = self._failures.source(worker.heartbeat.name)
         self._checks = (StorageCheck(parts.storage), ClockCheck(parts.storage.upkeep, settings.label))
         holder = f"{settings.label} {parts.ids.make(parts.clock.now())}"
-        self._listeners = [
+        self._listeners: list[EventListener | NotificationListener] = [
             EventListener(parts.storage, parts.clock, one, holder=holder, lease=settings.lease, every=settings.poll)
             for one in parts.subscriptions
         ]
+        self._notifications = _notification_role(parts, settings, holder)
+        if self._notifications is not None:
+            self._listeners.append(self._notifications.listener)
         self.failure: FoliotError | None = None
         """The error after which this node cannot continue and must be stopped."""
         self.on_failure: Callable[[], None] = lambda: None
@@ -111,6 +117,9 @@ class Node:
         await self._halt(self._listeners)
         for listener in self._listeners:
             await self._try("deliver events", listener.close())
+        if self._notifications is not None:
+            await self._halt([self._notifications.sender])
+            await self._try("end deliveries", self._notifications.sender.close())
         log.info("node_stopped", extra={"label": self._settings.label})
 
     async def _stop_worker(self, worker: WorkerRole) -> None:
@@ -126,6 +135,7 @@ class Node:
         return [
             *self._checks,
             *self._listeners,
+            *(() if self._notifications is None else [self._notifications.sender]),
             *(duty for role in roles if role is not None for duty in role.duties),
         ]
 
@@ -168,6 +178,14 @@ def build_worker(parts: Parts, settings: Settings) -> WorkerRole:
         sweep=parts.sweep,
         channel=parts.channel,
         cancels=parts.storage.work.signal(Topic.CANCELS),
+    )
+
+
+def _notification_role(parts: Parts, settings: Settings, holder: str) -> NotificationRole | None:
+    if parts.notifications is None or not settings.is_scheduler:
+        return None
+    return NotificationRole(
+        parts.storage, parts.clock, parts.notifications, holder=holder, lease=settings.lease, poll=settings.poll
     )
 
 

@@ -14,6 +14,7 @@ from foliot.engine.worker.heartbeat import LEASE
 from foliot.ports.channel import RunChannel
 from foliot.ports.clock import Clock
 from foliot.ports.listeners import Subscription
+from foliot.ports.notifier import Notifications
 from foliot.ports.processes import Processes
 from foliot.ports.queue import Queue
 from foliot.ports.resolver import Resolver
@@ -83,6 +84,8 @@ class Parts:
     """Called for attempts whose worker was lost, before they are retried."""
     channel: RunChannel | None = None
     """Receives requests of the processes of jobs."""
+    notifications: Notifications | None = None
+    """What a scheduler needs to notify. None: it does not."""
     processes: Processes | None = None
     """Recognises workers whose process has ended. None: they expire."""
 

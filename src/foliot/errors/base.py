@@ -1,7 +1,6 @@
 """The base class of all errors, and functions that put values into messages and hints."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any, ClassVar
 
 
@@ -35,8 +34,15 @@ def _restored(kind: type[FoliotError], args: tuple[Any, ...]) -> FoliotError:
 def suggest(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
     """Return a hint with the known word closest to `name`, or `otherwise` if no word is close."""
     by_folded = {word.casefold(): word for word in known}
-    close = get_close_matches(name[:64].casefold(), by_folded, n=1)
-    return f'Did you mean "{by_folded[close[0]]}"?' if close else otherwise
+    close = closest(name[:64].casefold(), by_folded)
+    return otherwise if close is None else f'Did you mean "{by_folded[close]}"?'
+
+
+def closest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known word that is most like `name`, or None if no word is close."""
+    from difflib import get_close_matches  # half a megabyte, for errors only
+
+    return next(iter(get_close_matches(name, known, n=1, cutoff=cutoff)), None)
 
 
 def shown(value: object) -> str:

@@ -125,6 +125,11 @@ class Definitions(Protocol):
         """Return schedules by id, those after `after`."""
         ...
 
+    async def page_declared_schedules(self, *, after: ScheduleId | None = None, limit: int = 100) -> list[Schedule]:
+        """Return the schedules that a file or an application declares, by id. Their number decides the cost, not the
+        number of schedules that were created by calls."""
+        ...
+
     async def pause_schedules(
         self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
     ) -> list[Schedule]:

@@ -25,6 +25,10 @@ class Listeners(Protocol):
         """Return a position before which no further event can appear."""
         ...
 
+    async def is_known(self, name: str) -> bool:
+        """Return whether a listener has a position, whichever process holds it."""
+        ...
+
     async def hold(self, name: str, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
         """Become or stay the process that delivers events to a listener, for `ttl`. Return the listener's position,
         or None while another process holds it. A new listener begins after the newest event."""

@@ -119,6 +119,12 @@ class ScheduleLedger(NamedTuple):
         return Timetable(self.schedule.id, self.revisions, self.pauses, self.boots, self.project_pauses)
 
 
+class DoubtfulRuns(NamedTuple):
+    run_ids: Sequence[RunId]
+    before: RunId | None
+    """The next call continues before this run. None: there is no other run."""
+
+
 class LogSummary(NamedTuple):
     """How the log of a run begins and ends."""
 

@@ -7,9 +7,10 @@ An unreadable row is reported in its place: `Run.unreadable`, `Schedule.is_unrea
 the value. `job` and `workflow` raise `RowUnreadable` if the definition itself cannot be read.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
+from foliot.domain.audit import RecentRows
 from foliot.domain.events import Event
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token
 from foliot.domain.instant import Instant
@@ -26,6 +27,7 @@ from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
 from foliot.ports.pages import (
     EVERY_RUN,
     ClockEffects,
+    DoubtfulRuns,
     ExecutionsPage,
     Explained,
     FoundRun,
@@ -168,6 +170,10 @@ class Queries(Protocol):
 
     async def page_runs(self, only: RunFilter) -> list[Run]: ...
 
+    async def doubtful_runs(self, oldest: RunId, *, before: RunId | None = None, limit: int = 100_000) -> DoubtfulRuns:
+        """Return the runs that may be unreadable, newest first, of the newest `limit` runs from `oldest` on."""
+        ...
+
     async def overrides(self, run_id: RunId) -> bytes | None:
         """Return the options given for this run only, as JSON. Raises `RowUnreadable` if they cannot be read."""
         ...
@@ -211,6 +217,15 @@ class Queries(Protocol):
 
     async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
         """Return the runs that more than one ledger row refers to, among the rows that begin after `after`."""
+        ...
+
+    async def recent_rows(
+        self, schedules: Mapping[ScheduleUid, ScheduleId], *, since: Instant, created_since: Instant, limit: int
+    ) -> dict[ScheduleUid, RecentRows]:
+        """Return the rows of each schedule since `since`, and its runs since `created_since`.
+
+        A schedule with more than `limit` rows or runs, or with one that cannot be read, is left out.
+        """
         ...
 
     async def ledgers(

@@ -44,9 +44,12 @@ def _no_variables() -> Mapping[str, str]:
     return {}
 
 
-async def _no_results(query: ResultQuery) -> list[ChildResult]:
-    """Raise ResultsUnavailable: the default, without a worker."""
-    raise ResultsUnavailable("this run has no results to read", hint="A worker gives them to the runs of a fanout.")
+async def no_results(query: ResultQuery) -> list[ChildResult]:
+    """Raise ResultsUnavailable: the run belongs to no fanout, or there is no worker."""
+    raise ResultsUnavailable(
+        "this run has no results to read",
+        hint="Runs of a fanout have them while they run: its reducer, and its children.",
+    )
 
 
 async def _no_chain(request: ChainRequest) -> Mapping[str, Any]:
@@ -81,7 +84,7 @@ class Attempt(Struct, frozen=True, gc=False):
     """Returns environment variables that give the processes of the attempt access to the worker (`ports.channel`). A
     function, because access is granted only to attempts that have processes."""
 
-    results: ReadResults = _no_results
+    results: ReadResults = no_results
     """Reads a page of results of the fanout that the run belongs to. Raises ResultsUnavailable if there is none."""
     ask_chain: AskChain = _no_chain
     """Asks the chain that the run is a step of, or starts one."""

@@ -13,6 +13,7 @@ from typing import Protocol
 from foliot.ports.admission import Admission
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
+from foliot.ports.deliveries import Deliveries
 from foliot.ports.dsns import Dsns
 from foliot.ports.items import ItemStore
 from foliot.ports.ledger import Ledger
@@ -60,6 +61,9 @@ class Storage(Protocol):
 
     @property
     def dsns(self) -> Dsns: ...
+
+    @property
+    def deliveries(self) -> Deliveries: ...
 
     @property
     def clock(self) -> Clock:

@@ -17,6 +17,7 @@ class Retention(NamedTuple):
     logs_age: Millis | None
     ticks_age: Millis | None
     events_age: Millis | None
+    """Also for deliveries of notifications, from when they were delivered or failed for good."""
     executions_per_workflow: int | None = None
     executions_age: Millis | None = None
     executions_total: int | None = None

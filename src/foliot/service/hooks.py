@@ -16,6 +16,7 @@ from foliot.domain.ids import RunId
 from foliot.domain.run.run import TERMINAL
 from foliot.errors import InvalidInput, shown
 from foliot.ports.listeners import Subscription
+from foliot.ports.notifier import LISTENER
 from foliot.ports.storage import Storage
 from foliot.service.queries.execution_view import ExecutionView, StepView, view_execution
 from foliot.service.queries.run_view import RunView, view_run
@@ -127,7 +128,7 @@ def _check(kind: HookKind, function: object, name: object) -> None:
             f"{kind} needs a function, not {shown(function)}",
             hint=f'Write @app.{kind} or @app.{kind}(name="billing") above a function.',
         )
-    is_name = isinstance(name, str) and name.isprintable() and 0 < len(name) <= _MAX_NAME
+    is_name = isinstance(name, str) and name.isprintable() and 0 < len(name) <= _MAX_NAME and name != LISTENER
     if name is not None and not is_name:
         raise InvalidInput(
             f"the name of a hook must be printable text of 1 to {_MAX_NAME} characters, not {shown(name)}",

@@ -106,6 +106,14 @@ def stored_schedules(storage: Storage, job_id: JobId | None = None) -> AsyncIter
     )
 
 
+def declared_schedules(storage: Storage) -> AsyncIterator[Schedule]:
+    """Yield all schedules that a file or an application declares."""
+    return each_of(
+        lambda after: storage.definitions.page_declared_schedules(after=after, limit=PAGE),
+        lambda schedule: schedule.id,
+    )
+
+
 async def page_of_workflows(storage: Storage, after: str | None, limit: int) -> list[WorkflowVersion | RowUnreadable]:
     """Return the newest version of each workflow, by id, with an error in the place of each unreadable one."""
     return await page_with_errors(storage.definitions.page_workflows, workflow_id_of, after, limit)

@@ -15,6 +15,7 @@ from foliot.service.commands.maps import MapService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
+from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.queries.all import Queries
 from foliot.service.queries.logs import Logs
 
@@ -36,6 +37,7 @@ class Services:
     deployer: Deployer
     dsns: DsnService
     chains: ChainService
+    urls: UrlSecrets
     logs: Logs
     queries: Queries
 

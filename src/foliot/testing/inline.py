@@ -28,6 +28,7 @@ from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from foliot.adapters.queue.storage import StorageQueue
+from foliot.adapters.secrets import KeyStore
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.app import Foliot
 from foliot.domain.ids import IdSource
@@ -73,7 +74,7 @@ class InlineEngine:
         path = Path(self._directory.name) / "inline.db"
         opened = await SqliteStorage.open(path, clock=self.clock, inline=True, synchronous="NORMAL")
         self._storage = cast(Storage, opened)
-        services = _services(self._storage, self.clock)
+        services = _services(self._storage, self.clock, path.with_name("inline.db-key"))
         await self.app.open(services, is_inline=True)
         await self.app.__aenter__()
         self._set_up(services)
@@ -230,9 +231,9 @@ class InlineEngine:
         return max(min(known), now) if known else None
 
 
-def _services(storage: Storage, clock: VirtualClock) -> Services:
+def _services(storage: Storage, clock: VirtualClock, key: Path) -> Services:
     ids = IdSource(count(1).__next__)
-    return build_services(storage, clock, ids)
+    return build_services(storage, clock, ids, KeyStore({}, key))
 
 
 def _moment_after(now: Instant, span: timedelta) -> Instant:

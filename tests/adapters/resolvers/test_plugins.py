@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from foliot.adapters.resolvers.plugins import PluginResolver, find_plugins
+from foliot.adapters.resolvers.plugins import PluginResolver, WithPlugins, find_plugins
 from foliot.errors import InputsRefused, InputsUnavailable, InvalidInput
 from tests.adapters.resolvers.resolving import a_request, collected, items
 
@@ -49,6 +49,17 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Plugin
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "letters_resolver", raising=False)
     return find_plugins(["file"], seconds=5)
+
+
+def test_plug_ins_are_looked_for_when_a_scheme_is_unknown(plugins: dict[str, PluginResolver]) -> None:
+    built_in = {"file": plugins["broken"]}
+    resolvers = WithPlugins(built_in, seconds=5)
+
+    assert resolvers["file"] is built_in["file"]
+    assert isinstance(resolvers["letters"], PluginResolver)
+    assert resolvers.get("other") is None
+    assert sorted(resolvers) == ["broken", "file", "letters", "missing"]
+    assert len(resolvers) == 4
 
 
 @pytest.mark.proves("R0-49")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from foliot.adapters.runners.process.children.exit_watch import outcome_of
+from foliot.adapters.runners.process.spawn import program
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import open_descriptors, output_of, run
 
@@ -45,6 +46,33 @@ async def test_a_program_is_searched_in_the_path_of_the_job(tmp_path: Path) -> N
     a_script(tmp_path / "greet", "#!/bin/sh\necho hello\n")
 
     assert await output_of(argv=["greet"], env={"PATH": str(tmp_path)}) == b"hello\n"
+
+
+async def test_a_program_that_was_moved_is_found_again(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    new.mkdir()
+    a_script(old / "greet", "#!/bin/sh\necho hello\n")
+    variables = {"PATH": f"{old}:{new}"}
+
+    before = await output_of(argv=["greet"], env=variables)
+    (old / "greet").rename(new / "greet")
+
+    assert (before, await output_of(argv=["greet"], env=variables)) == (b"hello\n", b"hello\n")
+
+
+async def test_a_program_is_searched_again_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "FOUND_FOR", 0.0)
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    variables = {"PATH": f"{first}:{second}"}
+
+    a_script(second / "greet", "#!/bin/sh\necho second\n")
+    before = await output_of(argv=["greet"], env=variables)
+    a_script(first / "greet", "#!/bin/sh\necho first\n")
+
+    assert (before, await output_of(argv=["greet"], env=variables)) == (b"second\n", b"first\n")
 
 
 async def test_a_missing_program_is_exit_code_127() -> None:

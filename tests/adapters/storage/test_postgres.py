@@ -122,6 +122,10 @@ class TestRunQueries(contracts.RunQueryContract):
     pass
 
 
+class TestDeliveries(contracts.DeliveryContract):
+    pass
+
+
 class TestDsns(contracts.DsnContract):
     pass
 

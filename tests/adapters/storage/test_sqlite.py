@@ -195,6 +195,10 @@ class TestUpkeep(suites.UpkeepContract):
     pass
 
 
+class TestDeliveries(suites.DeliveryContract):
+    pass
+
+
 class TestDsns(suites.DsnContract):
     pass
 

@@ -402,3 +402,18 @@ def test_a_scout_that_asks_for_a_late_action_arms_nothing() -> None:
     assert refused["code"] == "expired"
     assert not world.chain(run_id).is_armed
     assert world.spawn(run_id, "scout.1", "action", after=Millis(SECOND))["is_new"]
+
+
+def test_what_cannot_be_stored_is_refused() -> None:
+    world = World(stages={"extra": {}})
+    run_id = world.arm()
+    world.begin(run_id, "action.1")
+
+    answers = [
+        world.spawn(run_id, "action.1", "extra", key="k" * 201),
+        world.spawn(run_id, "action.1", "extra", payload={"text": "x" * 2_000_000}),
+        world.spawn(run_id, "action.1", "extra", payload=object()),
+    ]
+
+    assert [answer["code"] for answer in answers] == ["key", "payload", "payload"]
+    assert world.chain(run_id).children == 1

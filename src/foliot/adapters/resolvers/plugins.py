@@ -8,8 +8,9 @@ when the first fanout uses it. The limits of fanouts apply to its items like to 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from foliot.adapters.resolvers.batches import Batches
@@ -24,10 +25,31 @@ if TYPE_CHECKING:
 
 def find_plugins(taken: Collection[str], *, seconds: float = SECONDS) -> dict[str, "PluginResolver"]:
     """Return a resolver for each installed scheme, except those that are taken."""
-    from importlib.metadata import entry_points  # slow to import, and only a server needs it
+    from importlib.metadata import entry_points  # slow to import, and a megabyte
 
     found = {point.name: PluginResolver(point, seconds=seconds) for point in entry_points(group=PLUGINS)}
     return {scheme: resolver for scheme, resolver in found.items() if scheme not in taken}
+
+
+class WithPlugins(Mapping[str, Resolver]):
+    """Resolvers by scheme: the given ones and those of installed packages, which are looked for when one is needed."""
+
+    def __init__(self, built_in: Mapping[str, Resolver], *, seconds: float = SECONDS) -> None:
+        self._built_in = built_in
+        self._seconds = seconds
+
+    @cached_property
+    def _all(self) -> Mapping[str, Resolver]:
+        return {**self._built_in, **find_plugins(self._built_in, seconds=self._seconds)}
+
+    def __getitem__(self, scheme: str) -> Resolver:
+        return self._built_in[scheme] if scheme in self._built_in else self._all[scheme]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
 
 
 class PluginResolver:

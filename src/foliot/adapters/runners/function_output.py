@@ -77,8 +77,8 @@ class FunctionOutput(Struct, eq=False, gc=False):
         if self._total:
             self._flush()
             self._release_threads()
-        if self._total > OUTPUT_CAP:
-            self.log.truncated(self._total, OUTPUT_CAP)
+            if self._total > OUTPUT_CAP:
+                self.log.truncated(self._total, OUTPUT_CAP)
 
     def _add(self, stream: Stream, data: bytes) -> None:
         if self._pending is not None:

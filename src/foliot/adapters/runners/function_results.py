@@ -19,7 +19,7 @@ Page = list[ChildResult]
 class FunctionResults:
     """Fills `domain.fanout.result.Results`. Coroutines use `async for`; functions in threads use `for`."""
 
-    def __init__(self, read: ReadResults, home: Home, *, failed: bool) -> None:
+    def __init__(self, read: ReadResults, home: Home, failed: bool) -> None:
         self._read = read
         self._loop, self._thread = home
         self._first = ResultQuery(failed=failed)

@@ -16,17 +16,17 @@ import contextvars
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from threading import get_ident
 from typing import Any
 
 from foliot.adapters.runners.function import Handler, bind, describe
-from foliot.adapters.runners.function_chain import FunctionChain
+from foliot.adapters.runners.function_chain import ask_and_wait
 from foliot.adapters.runners.function_output import FunctionOutput, Home
 from foliot.adapters.runners.function_results import FunctionResults
 from foliot.adapters.runners.isolated import IsolatedCalls
 from foliot.adapters.runners.standard_streams import STREAMS
-from foliot.domain.run.context import Context, enter
+from foliot.domain.run.context import Context, enter, no_results
 from foliot.domain.run.outcome import DONE, Failure, Reason, Success
 from foliot.domain.run.payload import encode_result
 from foliot.errors import InvalidRun, suggest
@@ -87,7 +87,15 @@ class PythonRunner:
         output = FunctionOutput(attempt.log, self._home, attempt.run_id, self._echo)
         enter(_context(attempt, output, self._home))
         call = bind(handler.function, payload)
-        return _captured(output, _awaited(call) if handler.is_async else self._in_thread(call))
+        return _on_loop(output, call) if handler.is_async else self._captured_in_thread(output, call)
+
+    async def _captured_in_thread(self, output: FunctionOutput, call: Callable[[], Any]) -> Success | Failure:
+        """Call a plain function in a thread, with `output` as its standard streams."""
+        STREAMS.begin(output)
+        try:
+            return await self._in_thread(call)
+        finally:
+            STREAMS.end(output)
 
     async def _in_thread(self, call: Callable[[], Any]) -> Success | Failure:
         context = contextvars.copy_context()
@@ -112,26 +120,32 @@ class PythonRunner:
 
 
 def _context(attempt: Attempt, output: FunctionOutput, home: Home) -> Context:
-    run_id, job_id, number = attempt.run_id, attempt.job_id, attempt.number
-    execution, planned = attempt.execution, attempt.planned
-
-    read = attempt.results  # not the attempt: it refers to the task, and this cycle is never collected (gc=False)
-
-    def results(failed: bool) -> FunctionResults:
-        return FunctionResults(read, home, failed=failed)
-
     return Context(
-        *(run_id, job_id, number, attempt.tick, output.write, execution, planned, attempt.report, results),
-        FunctionChain(attempt.ask_chain, home),
+        attempt.run_id,
+        attempt.job_id,
+        attempt.number,
+        attempt.tick,
+        output.write,
+        attempt.execution,
+        attempt.planned,
+        attempt.report,
+        # Not the attempt: it refers to the task, and this cycle is never collected (gc=False).
+        no_results if attempt.execution is None else partial(FunctionResults, attempt.results, home),
+        partial(ask_and_wait, home, attempt.ask_chain),
         attempt.ask_chain,
     )
 
 
-async def _captured(output: FunctionOutput, running: Running) -> Success | Failure:
-    """Await a function, with `output` as its standard streams."""
+async def _on_loop(output: FunctionOutput, call: Callable[[], Awaitable[Any]]) -> Success | Failure:
+    """Await a coroutine function, with `output` as its standard streams. Does not await `_awaited`: one coroutine less
+    for each run."""
     STREAMS.begin(output)
     try:
-        return await running
+        try:
+            result = await call()
+        except BaseException as error:
+            return _failure_unless_cancelled(error)
+        return _success(result)
     finally:
         STREAMS.end(output)
 
@@ -153,11 +167,16 @@ async def _awaited(call: Callable[[], Awaitable[Any]]) -> Success | Failure:
     try:
         result = await call()
     except BaseException as error:
-        task = asyncio.current_task()
-        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
-            raise
-        return _failure(error)
+        return _failure_unless_cancelled(error)
     return _success(result)
+
+
+def _failure_unless_cancelled(error: BaseException) -> Failure:
+    """Return the failure. Raise a cancellation from outside."""
+    task = asyncio.current_task()
+    if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+        raise error
+    return _failure(error)
 
 
 async def _refused(failure: Failure) -> Failure:

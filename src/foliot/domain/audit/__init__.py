@@ -12,8 +12,8 @@ A manual change in the database affects only some of these, and the others no lo
 """
 
 from foliot.domain.audit.finding import Fault, Finding
-from foliot.domain.audit.input import AuditInput, LaunchedRun, Page
+from foliot.domain.audit.input import AuditInput, LaunchedRun, Page, RecentRows
 from foliot.domain.audit.ledger_check import LedgerCheck
 from foliot.domain.audit.tick_check import audit
 
-__all__ = ["AuditInput", "Fault", "Finding", "LaunchedRun", "LedgerCheck", "Page", "audit"]
+__all__ = ["AuditInput", "Fault", "Finding", "LaunchedRun", "LedgerCheck", "Page", "RecentRows", "audit"]

@@ -21,6 +21,16 @@ class LaunchedRun(NamedTuple):
     is_readable: bool = True
 
 
+class RecentRows(NamedTuple):
+    """The rows of one ledger since a moment, and the runs of its schedule."""
+
+    ticks: Sequence[TickRecord]
+    """In order. The last row before the moment is the first."""
+    keys: Mapping[Instant, str]
+    runs: Sequence[LaunchedRun]
+    """The runs that were created since the moment, the last one before, and those that the rows name, newest first."""
+
+
 class AuditInput(NamedTuple):
     """A schedule whose rows after `after` are checked. `now` is the time at which it was read."""
 

@@ -5,7 +5,7 @@ run that asks. Whatever else a request claims is checked against that: a false c
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from foliot.domain.alert import AlertKind
 from foliot.domain.chain.decision import POSSIBLE, Decision, Report
@@ -19,9 +19,14 @@ from foliot.domain.chain.step import ChainBody, metadata
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import Instant, to_iso
 from foliot.domain.job.job import JobSpec
+from foliot.domain.run.payload import encode_payload
 from foliot.domain.tree.kind import SharedDocument
 from foliot.domain.tree.settlement import Effects, Settlement, SharedChange
 from foliot.domain.tree.tree import Tree
+from foliot.errors import InvalidRun
+
+_LONGEST_KEY: Final = 200
+_MOST_NAMED: Final = 5
 
 
 class Asker(NamedTuple):
@@ -140,12 +145,16 @@ def _forged(request: ChainRequest, flow: Flow, step: ChainStep | None) -> Refusa
     false = sorted(name for name, value in claims.items() if name not in truth or truth[name] != value)
     if not false:
         return None
-    message = f"the request claims {', '.join(false)}, which the scheduler alone decides"
+    named = ", ".join(ascii(name[:32]) for name in false[:_MOST_NAMED])
+    message = f"the request claims {named}, which the scheduler alone decides"
     return Refusal("forged", message, "Leave it out: the lease of the run says what it is.", is_violation=True)
 
 
 def _spawn(request: Spawn, flow: Flow, step: ChainStep | None, job: JobSpec | None) -> Mapping[str, Any]:
     stages = flow.spec.stages
+    unfit = _unfit(request)
+    if unfit is not None:
+        return _refused(unfit)
     if request.after is not None and request.after < SHORTEST_DELAY:
         return _refused(Refusal("delay", "the delay is below 1 s", "Use --in 1s or more."))
     if stages and (request.name not in stages or request.name == SCOUT):
@@ -166,6 +175,17 @@ def _spawn(request: Spawn, flow: Flow, step: ChainStep | None, job: JobSpec | No
     if isinstance(created, Refusal):
         return _refused(created)
     return {"run_id": created.run_id, "key": created.key, "due_at": to_iso(created.due_at), "is_new": True}
+
+
+def _unfit(request: Spawn) -> Refusal | None:
+    """Return why a request cannot be stored."""
+    if len(request.key) > _LONGEST_KEY:
+        return Refusal("key", f"the key has {len(request.key)} characters", f"Use at most {_LONGEST_KEY}.")
+    try:
+        encode_payload(request.payload)
+    except InvalidRun as error:
+        return Refusal("payload", error.message, error.hint)
+    return None
 
 
 def _trigger(request: Spawn, flow: Flow, step: ChainStep) -> Mapping[str, Any]:

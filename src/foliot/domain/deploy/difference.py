@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from foliot.domain.secrets import public_value
 
-_GROUPS: Final = frozenset({"spec", "options", "definition"})
+_GROUPS: Final = frozenset({"spec", "options", "definition", "notify"})
 """Fields of a job or a step that only group others, and are not part of the shown name."""
 _WHOLE: Final = frozenset({"json", "payload", "payload_template", "params"})
 """Fields that are compared as one value, since their contents belong to the user."""

@@ -17,6 +17,8 @@ Size = int | str
 Texts = str | Sequence[str]
 Jobs = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
 """Jobs by their ids, or by the functions that are registered as jobs."""
+Occasion = Literal["failure", "repeated_failure", "recovery", "end"]
+Occasions = Occasion | Sequence[Occasion]
 Variables = Mapping[str, str | float]
 Status = int | str | Sequence[int | str]
 
@@ -65,6 +67,10 @@ class JobOptions(_GatedOptions, total=False):
     tags: Texts | None
     pause_after_failures: int | None
     payload: Any
+    webhook_url: str | None
+    slack_webhook_url: str | None
+    notify_on: Occasions | None
+    notify_after_failures: int | None
 
 
 class LimitOptions(TypedDict, total=False):
@@ -165,6 +171,13 @@ class UpsertOptions(_ScheduleOptions, total=False):
     workflow_id: str | None
     version: int | None
     user_id: str | None
+
+
+class UpsertManyOptions(UpsertOptions, total=False):
+    """One of many schedules: `app.schedules.upsert_many`."""
+
+    paused: bool | None
+    enabled: bool | None
 
 
 class StepOptions(_GatedOptions, total=False):

@@ -12,6 +12,7 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, SECOND, Instant, Millis
 from foliot.domain.job.kinds import TREE_CHECKS, check_spec
+from foliot.domain.notification.rule import Notify
 from foliot.domain.run.limits import Limit, job_limit, keyed_limit
 from foliot.domain.run.retry import Retry
 from foliot.errors import InvalidInput, InvalidJob, shown
@@ -139,6 +140,8 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Labels that a worker must have to get its runs."""
     pause_after_failures: int | None = None
     """After so many failed runs in a row its schedules are paused."""
+    notify: Notify = Notify()
+    """When ends of its runs are notified, and to which targets. Stored URLs are encrypted."""
     gate: Gate | None = None
     """The recent runs of other jobs that decide whether it runs."""
     written: Mapping[str, Any] = field(default_factory=dict)
@@ -168,6 +171,7 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
         check_spec(self.runner, self.spec)
         is_tree = self.kind in TREE_CHECKS and self.options.queue == TREES_QUEUE
         (replace(self.options, queue=DEFAULT_QUEUE) if is_tree else self.options).check()
+        self.notify.check()
         if self.pause_after_failures is not None:
             _within("pause_after_failures", self.pause_after_failures, 1, MAX_FAILURES, "Leave it out to never pause.")
 

@@ -18,8 +18,11 @@ from foliot.domain.run.run import Tick
 from foliot.errors import ChannelUnavailable, ResultsUnavailable
 
 
-def _no_results(failed: bool) -> Results:
-    raise ResultsUnavailable("this run has no results to read", hint="A worker gives them to the runs of a fanout.")
+def no_results(failed: bool) -> Results:
+    raise ResultsUnavailable(
+        "this run has no results to read",
+        hint="Runs of a fanout have them while they run: its reducer, and its children.",
+    )
 
 
 def _no_chain(request: ChainRequest) -> Mapping[str, Any]:
@@ -49,7 +52,7 @@ class Context(Struct, frozen=True, gc=False):
     """The time it was planned for, by a schedule or by the caller of the launcher."""
     report: Callable[[RunProgress], object] = lambda _: None
     """Reports checked progress to the worker."""
-    read_results: Callable[[bool], Results] = _no_results
+    read_results: Callable[[bool], Results] = no_results
     """Reads the results of the fanout that this run belongs to; True: only those of failed items."""
 
     ask_chain: Callable[[ChainRequest], Mapping[str, Any]] = _no_chain

@@ -8,10 +8,10 @@ A Schema holds the fields of one place, such as [[jobs]] or `app.enqueue`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import NamedTuple, Self
 
 from foliot.domain.vocabulary.readers import Reader
+from foliot.errors.base import closest
 
 _ALMOST_EQUAL = 0.85
 
@@ -116,8 +116,8 @@ class Schema:
     def _near(self, name: str, cutoff: float = 0.6) -> str | None:
         """Return the option with a similar name or alias, among those with an effect."""
         by_folded = {known.casefold(): field.name for known, field in self._by_name.items() if field.has_effect}
-        close = get_close_matches(name[:64].casefold(), by_folded, n=1, cutoff=cutoff)
-        return by_folded[close[0]] if close else None
+        close = closest(name[:64].casefold(), by_folded, cutoff=cutoff)
+        return None if close is None else by_folded[close]
 
 
 def union(*groups: Iterable[Field]) -> tuple[Field, ...]:

@@ -7,6 +7,7 @@ from foliot.domain.fanout.spec import FANOUT, RunOn
 from foliot.domain.job.kinds.http import read_statuses
 from foliot.domain.run.output import OutputMode
 from foliot.domain.vocabulary.field import Alias, Field, Schema
+from foliot.domain.vocabulary.notification import SLACK_URL, WEBHOOK_URL
 from foliot.domain.vocabulary.readers import (
     DOCUMENT,
     DOCUMENTS,
@@ -51,8 +52,8 @@ AGENT_ARGS: Final = (
     Field("extra_args", TEXTS, "Further arguments, passed unchanged.", "[]"),
 )
 NOTICES: Final = (
-    Field("webhook_url", TEXT, "The URL that gets notifications.", has_effect=False),
-    Field("slack_webhook_url", TEXT, "The URL of Slack that gets notifications.", has_effect=False),
+    WEBHOOK_URL.means("The same as `webhook_url` of the job, which has precedence. For every kind of job."),
+    SLACK_URL.means("The same as `slack_webhook_url` of the job, which has precedence. For every kind of job."),
 )
 ARGS: Final = Schema(*AGENT_ARGS, *NOTICES, owner="args")
 

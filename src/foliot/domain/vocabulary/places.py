@@ -7,6 +7,7 @@ from foliot.domain.vocabulary.chain import CEILINGS, CHAIN, STAGE
 from foliot.domain.vocabulary.field import Field, Schema, only, union, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.kind import AGENT_ARGS, FANOUT_FIELDS, HOMES, KIND_FIELDS
+from foliot.domain.vocabulary.notification import NOTIFICATIONS, NOTIFY
 from foliot.domain.vocabulary.readers import TABLES, TEXT, TEXTS
 from foliot.domain.vocabulary.schedule import ENABLED, NAME, PAYLOAD, POLICY, RULE, TARGET, TIMEZONE, USER
 from foliot.domain.vocabulary.server import FANOUT, OUTBOUND, QUEUE, RETENTION, SERVER, SERVER_DEFAULTS, STORAGE
@@ -15,14 +16,19 @@ from foliot.domain.vocabulary.workflow import STEP_ONLY, STEP_WORK, WHEN, WORKFL
 # -- files and documents
 
 OF_KINDS: Final = union(*(schema.fields for schema in HOMES.values()))
-_JOB: Final = union(IDENTITY, DESCRIPTION, OPTIONS, RULE, POLICY, GATE, OF_KINDS)
+_JOB: Final = union(IDENTITY, DESCRIPTION, NOTIFY, OPTIONS, RULE, POLICY, GATE, OF_KINDS)
 _EACH_ITS_OWN: Final = (
     *("id", "renamed_from", "name", "description", "schedules", "command", "argv", "url", "call", "prompt"),
     *("depends_on", "inner_kind"),
     *(field.name for field in RULE),
+    *(field.name for field in NOTIFY),
 )
 JOB: Final = Schema(*_JOB, owner="[[jobs]]")
-DEFAULTS: Final = Schema(*without(_JOB, *_EACH_ITS_OWN), owner="[defaults]")
+DEFAULTS: Final = Schema(
+    *without(_JOB, *_EACH_ITS_OWN),
+    owner="[defaults]",
+    hints={field.name: f"Use [notifications] {field.name}." for field in NOTIFY},
+)
 _SCHEDULE: Final = (NAME, ENABLED, *RULE, *POLICY, PAYLOAD)
 SCHEDULE: Final = Schema(*_SCHEDULE, *OPTIONS, owner="[[jobs.schedules]]")
 WORKFLOW: Final = Schema(*WORKFLOW_ONLY, *WHEN, owner="[[workflows]]", hints={"payload": "Use params."})
@@ -42,6 +48,7 @@ SECTIONS: Final[Mapping[str, Schema]] = {
     "outbound": OUTBOUND,
     "fanout": FANOUT,
     "chain_ceilings": CEILINGS,
+    "notifications": NOTIFICATIONS,
 }
 DSN_SECTION: Final = "dsn"
 """A section whose keys are names: the databases that fanouts may read."""
@@ -57,6 +64,7 @@ _IN_FILE: Final = {
     "outbound": "The addresses that jobs may call.",
     "fanout": "Where the items of fanouts may come from.",
     "chain_ceilings": "What no class of chains may exceed.",
+    "notifications": "Who is told about failed runs and alerts.",
     DSN_SECTION: 'The databases that `sql://` may read, each as `name = "DSN"`. They are not stored in the database.',
     "jobs": "The jobs.",
     "workflows": "The workflows.",
@@ -71,14 +79,16 @@ ROOT: Final = Schema(
     ),
     owner="the file",
 )
-FILE_PLACES: Final = (JOB, SCHEDULE, WORKFLOW, STEP, CHAIN, STAGE, SERVER, STORAGE, RETENTION, OUTBOUND, FANOUT)
+FILE_PLACES: Final = (
+    *(JOB, SCHEDULE, WORKFLOW, STEP, CHAIN, STAGE, SERVER, STORAGE, RETENTION, OUTBOUND, FANOUT, NOTIFICATIONS),
+)
 
 # -- calls
 
 APPLICATION_CALL: Final = Schema(*SERVER_DEFAULTS, owner="an application")
 """`Foliot`"""
 _DESCRIBED: Final = without(DESCRIPTION, "labels")
-_JOB_CALL: Final = (*_DESCRIBED, *only(IDENTITY, "enabled"), *OPTIONS, *GATE, TIMEZONE)
+_JOB_CALL: Final = (*_DESCRIBED, *NOTIFY, *only(IDENTITY, "enabled"), *OPTIONS, *GATE, TIMEZONE)
 RUN_CALL: Final = Schema(*OPTIONS, owner="a run")
 """`app.enqueue`, and `Workflow` for its executions."""
 JOB_CALL: Final = Schema(*_JOB_CALL, owner="a job")

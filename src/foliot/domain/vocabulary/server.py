@@ -3,6 +3,7 @@
 from typing import Final, Literal, get_args
 
 from foliot.domain.vocabulary.field import Alias, Field, Schema
+from foliot.domain.vocabulary.notification import WEB_ADDRESS
 from foliot.domain.vocabulary.readers import COUNT, FLAG, MODULE, TEXT, TEXTS, list_of, one_of, whole
 from foliot.domain.vocabulary.schedule import CATCHUP, JITTER, OVERLAP
 from foliot.domain.vocabulary.times import AGE, duration, in_millis
@@ -76,6 +77,13 @@ NODE: Final = (
         "allow_modules",
         list_of(MODULE),
         "The modules that `call` of Python jobs may name, with their submodules; by default any.",
+    ),
+    Field(
+        "public_url",
+        WEB_ADDRESS,
+        "The address of this server for people, such as `https://foliot.example.org`. Links in notifications begin"
+        " with it.",
+        '""',
     ),
     Field("watch", FLAG, "Whether to reload when a file changes.", "false"),
     Field(
@@ -187,7 +195,13 @@ RETENTION: Final = Schema(
         '"400d"',
         fills="ticks_age",
     ),
-    Field("events", AGE, "How long events are kept.", '"7d"', fills="events_age"),
+    Field(
+        "events",
+        AGE,
+        "How long events are kept, and notifications that were delivered or have failed.",
+        '"7d"',
+        fills="events_age",
+    ),
     Field(
         "executions_per_workflow",
         COUNT,

@@ -6,7 +6,7 @@ compare-and-set on the version of every schedule. The second one to save changes
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from foliot.domain.ids import IdSource, ScheduleUid
@@ -26,6 +26,10 @@ log = logging.getLogger(__name__)
 BATCH: Final = 5_000
 PART: Final = 1_000
 """How many schedules are decided and saved in one transaction."""
+_FIRST_PART: Final = 200
+"""The first part is small, so that the first runs start early."""
+_SAVING: Final = 2
+"""How many parts are saved at the same time."""
 _DEFERRAL: Final = MINUTE
 
 
@@ -107,21 +111,33 @@ class Scheduler:
     async def _fire(self, due: DueBatch) -> int:
         """Decide about all due schedules and return how many decisions were saved.
 
-        While one part is being saved, the next is decided: the database and this process work in parallel.
+        While one part is being saved, the next is decided: the database and this process work in parallel. Only a few
+        parts wait to be saved, so that workers claim the runs of the first ones meanwhile.
         """
         fast_path = FastPath(self._context(due), due.schedules)
         saving: list[asyncio.Task[int]] = []
-        for start in range(0, len(due.schedules), PART):
-            part = due.schedules[start : start + PART]
-            firings = [_decide(schedule, fast_path, due.now) for schedule in part]
-            saving.append(asyncio.create_task(self._save(part, firings, due.pause_version)))
-            await asyncio.sleep(0)  # lets the task send its part before the next one is decided
-        return sum(await asyncio.gather(*saving))
+        try:
+            for part in _parts(due.schedules):
+                firings = [_decide(schedule, fast_path, due.now) for schedule in part]
+                if len(saving) >= _SAVING:
+                    await asyncio.wait(saving[-_SAVING:], return_when=asyncio.FIRST_COMPLETED)
+                saving.append(asyncio.create_task(self._save(part, firings, due.pause_version)))
+                await asyncio.sleep(0)  # lets the task send its part before the next one is decided
+            return sum(await asyncio.gather(*saving))
+        finally:
+            for task in saving:
+                task.cancel()  # the round was stopped, or another part has failed
 
     async def _save(self, schedules: Sequence[DueSchedule], firings: list[Firing], pause_version: int) -> int:
         saved = await self._storage.ledger.commit_firings(firings, pause_version=pause_version)
         await self._decisions.report(schedules, firings, saved)
         return len(saved)
+
+
+def _parts(schedules: Sequence[DueSchedule]) -> Iterator[Sequence[DueSchedule]]:
+    yield schedules[:_FIRST_PART]
+    for start in range(_FIRST_PART, len(schedules), PART):
+        yield schedules[start : start + PART]
 
 
 def _report_unreadable(unreadable: Iterable[Unreadable]) -> None:

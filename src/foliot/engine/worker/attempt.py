@@ -7,12 +7,13 @@ A runner whose task is cancelled ends what it started. `RunningAttempt` keeps th
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from enum import Enum, auto
 from functools import partial
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from foliot.domain.fanout.result import MANIFEST_VARIABLE
@@ -30,7 +31,7 @@ from foliot.engine.worker.results import answer_results, manifest_of, read_resul
 from foliot.errors import FoliotError, RowUnreadable, suggest
 from foliot.ports.channel import RunChannel
 from foliot.ports.clock import Clock
-from foliot.ports.runner import Attempt, Runner
+from foliot.ports.runner import Attempt, Runner, no_results
 from foliot.ports.work import Work
 
 T = TypeVar("T")
@@ -47,40 +48,30 @@ class Ending(Enum):
     TIMEOUT = auto()
 
 
-class RunningAttempt:
+class RunningAttempt(Struct, eq=False):
     """An attempt that runs in this process."""
 
-    __slots__ = (
-        *("_channel", "_clock", "_is_interruptible", "_progress", "_work"),
-        *("claim", "definition", "ending", "log", "logged_at", "task"),
-    )
-
-    task: asyncio.Task[None]
+    claim: Claim
+    definition: Definition
+    log: RunLog
+    _progress: AttemptProgress
+    _clock: Clock
+    _work: Work
+    _channel: RunChannel | None
+    _free_slot: Callable[[], None]
+    """Called if the attempt has ended, but its log is not saved yet."""
+    task: asyncio.Task[None] | None = None
     """The task that executes the attempt; set by the consumer."""
-
-    def __init__(
-        self,
-        claim: Claim,
-        definition: Definition,
-        log: RunLog,
-        progress: AttemptProgress,
-        clock: Clock,
-        work: Work,
-        channel: RunChannel | None = None,
-    ) -> None:
-        self.claim = claim
-        self.definition = definition
-        self.log = log
-        self.ending: Ending | None = None
-        self.logged_at: Millis | None = None
-        """When its start was logged. None: it was only counted."""
-        self._progress = progress
-        self._clock = clock
-        self._work = work
-        self._channel = channel
-        self._is_interruptible = False
-        """True only while the runner runs or inputs are read: a cancellation at any other moment would interrupt our
-        own bookkeeping."""
+    ending: Ending | None = None
+    logged_at: Millis | None = None
+    """When its start was logged. None: it was only counted."""
+    is_saving_log: bool = False
+    """Whether it has ended, and waits until its log is saved. It no longer occupies a slot."""
+    _has_channel: bool = False
+    """Whether access to the channel was granted."""
+    _is_interruptible: bool = False
+    """True only while the runner runs or inputs are read: a cancellation at any other moment would interrupt our own
+    bookkeeping."""
 
     def end(self, ending: Ending) -> None:
         """End the attempt early. The first reason is kept, except that a lost lease replaces any other."""
@@ -88,7 +79,7 @@ class RunningAttempt:
         if is_first or ending is Ending.LEASE_LOST:
             self.ending = ending
         # Cancel only once: a second cancellation would interrupt the runner while it ends what it started.
-        if is_first and self._is_interruptible:
+        if is_first and self._is_interruptible and self.task is not None:
             self.task.cancel()
 
     async def interruptibly(self, work: Coroutine[Any, Any, T]) -> T | Outcome:
@@ -103,7 +94,7 @@ class RunningAttempt:
         try:
             return await work
         except asyncio.CancelledError:
-            if not self.task.cancelling():
+            if not self._is_cancelled():
                 raise
             return self._outcome_of_ending()
         finally:
@@ -126,8 +117,14 @@ class RunningAttempt:
             outcome = await self._run(runner)
             self._end_progress(outcome)
         if self.log.seal(is_lost=self.ending is Ending.LEASE_LOST):
+            self.is_saving_log = True
+            self._free_slot()
             await self.log.wait_saved()
         return outcome
+
+    def _is_cancelled(self) -> bool:
+        """Whether the task was cancelled from outside."""
+        return self.task is not None and self.task.cancelling() > 0
 
     def _outcome_of_ending(self) -> Outcome:
         match self.ending:
@@ -155,7 +152,7 @@ class RunningAttempt:
             running = self._run_with_manifest(runner, attempt) if self.definition.manifest else runner.run(attempt)
             return await (running if timeout is None else self._with_timeout(running, timeout))
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and self.task.cancelling():
+            if isinstance(error, asyncio.CancelledError) and self._is_cancelled():
                 return self._outcome_of_ending()
             # A runner returns failures as outcomes; an exception is a defect, recorded with its traceback. SystemExit
             # too: it must end the run, not the worker.
@@ -189,10 +186,11 @@ class RunningAttempt:
     def _end_progress(self, outcome: Outcome) -> None:
         """Revoke the channel and ignore further reports. Log the last progress of an unsuccessful attempt, because the
         storage keeps progress only until the attempt ends."""
-        if self._channel is not None:
+        if self._has_channel and self._channel is not None:
             self._channel.revoke(self.claim.token)
-        self._progress.close()
-        latest = self._progress.latest
+        progress = self._progress
+        progress.close()
+        latest = progress.latest
         if latest is not None and not isinstance(outcome, Success) and self.ending is not Ending.LEASE_LOST:
             self.log.write("meta", f"last progress: {progress_line(latest)}\n".encode())
 
@@ -200,6 +198,7 @@ class RunningAttempt:
         """Give the processes of this attempt access to the worker. A new type of request is a new entry."""
         if self._channel is None:
             return _NO_VARIABLES
+        self._has_channel = True
         handlers = {
             "progress": self._progress.handle,
             "results": self._answer_results,
@@ -229,7 +228,7 @@ class RunningAttempt:
             written=definition.written,
             report=self._progress.report,
             channel=self._grant_channel,
-            results=partial(read_results, self._work, claim),
+            results=no_results if claim.parent_id is None else partial(read_results, self._work, claim),
             ask_chain=partial(ask_chain, self._work, claim),
         )
 

@@ -33,6 +33,8 @@ Execute = Callable[[RunningAttempt], Awaitable[Outcome | None]]
 """Executes a claimed run. Returns None if there is nothing to save because the lease has ended."""
 
 DEFINITIONS_CACHED: Final = 10_000
+FULL_CALL: Final = 100
+"""As many runs as make a call to a storage in another process worth its fixed cost."""
 
 
 class Consumer:
@@ -76,8 +78,12 @@ class Consumer:
         self._second_loop = _SecondClaimLoop(self)
         self._slots_claiming = 0
         """The slots for which a claim is in flight."""
+        self._saving_logs = 0
+        """The attempts that have ended and wait until their logs are saved."""
         self._more_may_be_ready = False
         """Whether more runs may be ready than the last claim requested."""
+        self._is_notified = False
+        """Whether the claim loops were woken since the last round began. Once is enough for all slots."""
 
     @property
     def claim_loops(self) -> Sequence[Duty]:
@@ -87,8 +93,10 @@ class Consumer:
 
     @property
     def _batch_limit(self) -> int:
-        """How many runs one call claims, or outcomes it saves, at most: each claim loop has its share of the slots."""
-        return -(-self._heartbeat.slots // 2) if self._work.is_remote else self._heartbeat.slots
+        """How many runs one call claims, or outcomes it saves, at most. With many slots each claim loop has its share;
+        with few, one full call costs less than two halves."""
+        slots = self._heartbeat.slots
+        return max(-(-slots // 2), min(slots, FULL_CALL)) if self._work.is_remote else slots
 
     @property
     def held(self) -> Collection[Token]:
@@ -100,6 +108,7 @@ class Consumer:
         return len(self._running)
 
     async def round(self) -> Millis | None:
+        self._is_notified = False
         self.attempt_log.summarize()
         wanted = min(self._free_slots(), self._batch_limit)
         if wanted <= 0:
@@ -134,7 +143,8 @@ class Consumer:
         If slots were free before, no run waited for this one: a run that becomes ready sends its own signal, and a
         claim would be a transaction that finds nothing.
         """
-        if self._more_may_be_ready:
+        if self._more_may_be_ready and not self._is_notified:
+            self._is_notified = True
             self.wake.set()
             self._second_loop.wake.set()
 
@@ -151,14 +161,20 @@ class Consumer:
     async def wait_idle(self) -> None:
         """Wait until no attempt is running."""
         while self._running:
-            await asyncio.wait([running.task for running in self._running.values()])
+            await asyncio.wait([running.task for running in self._running.values() if running.task is not None])
 
     def _free_slots(self) -> int:
         # Each unsaved outcome still holds a lease: claim nothing while outcomes are saved too slowly.
-        if self._is_draining or self._finisher.backlog > self._heartbeat.slots:
+        if self._is_draining or self._finisher.backlog + self._saving_logs > self._heartbeat.slots:
             return 0
         stuck = sum(runner.abandoned for runner in self._runners)
-        return self._heartbeat.slots - len(self._running) - self._slots_claiming - stuck
+        occupied = len(self._running) - self._saving_logs
+        return self._heartbeat.slots - occupied - self._slots_claiming - stuck
+
+    def _free_slot(self) -> None:
+        """Free the slot of an attempt that has ended: the next run is claimed while its log is saved."""
+        self._saving_logs += 1
+        self.notify_free_slot()
 
     async def _claim(self, worker: Worker, limit: int, hints: Sequence[RunId] | None) -> Claimed:
         """Claim the next runs, or only those in `hints` if given, and save waiting outcomes in the same call, up to the
@@ -205,9 +221,11 @@ class Consumer:
         if claim.overrides is not None:
             definition = definition.with_overrides(claim.run_id, claim.overrides)
         log, progress = self._logbook.open(claim), self._progress.open(claim)
-        running = RunningAttempt(claim, definition, log, progress, self._clock, self._work, self._channel)
+        running = RunningAttempt(
+            claim, definition, log, progress, self._clock, self._work, self._channel, self._free_slot
+        )
         self._running[claim.token] = running
-        running.task = loop.create_task(self._process(running))
+        running.task = loop.create_task(self._process(running), name=claim.run_id)
         return running
 
     async def _process(self, running: RunningAttempt) -> None:
@@ -224,6 +242,8 @@ class Consumer:
         finally:
             # After an error the slot is free as well; the next renewal gives back the lease without an outcome.
             del self._running[claim.token]
+            if running.is_saving_log:
+                self._saving_logs -= 1
             # Wakes the claim loops before the finisher, so that a claim saves the outcome in the same transaction.
             self.notify_free_slot()
         if outcome is not None and running.ending is not Ending.LEASE_LOST:

@@ -38,9 +38,10 @@ class Finisher:
         self._is_empty.set()
 
     def add(self, finish: Finish) -> None:
+        if not self._waiting:
+            self._is_empty.clear()
+            self.wake.set()
         self._waiting.append(finish)
-        self._is_empty.clear()
-        self.wake.set()
 
     @property
     def tokens(self) -> list[Token]:

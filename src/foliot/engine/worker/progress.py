@@ -5,7 +5,7 @@ one call. So frequent reports slow down neither the job nor the storage.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from threading import get_ident
@@ -41,7 +41,7 @@ class ProgressCollector:
         return asyncio.get_running_loop(), get_ident()
 
     def open(self, claim: Claim) -> "AttemptProgress":
-        return AttemptProgress(claim, self._add, *self._home)
+        return AttemptProgress(claim, self, self._home)
 
     async def round(self) -> Millis | None:
         if not self._unsaved:
@@ -62,7 +62,8 @@ class ProgressCollector:
                 raise
         return Millis(INTERVAL) if self._unsaved else None
 
-    def _add(self, progress: "AttemptProgress") -> None:
+    def add(self, progress: "AttemptProgress") -> None:
+        """Save the latest report of an attempt with the next round. Called on the event loop."""
         self._unsaved.append(progress)
         self.wake.set()
 
@@ -71,9 +72,8 @@ class AttemptProgress(Struct, eq=False, gc=False):
     """The progress of one attempt. Other threads may report to it."""
 
     _claim: Claim
-    _add: Callable[["AttemptProgress"], None]
-    _loop: asyncio.AbstractEventLoop
-    _thread: int
+    _collector: ProgressCollector
+    _home: tuple[asyncio.AbstractEventLoop, int]
     latest: RunProgress | None = None
     """What was reported last."""
     _is_listed: bool = False
@@ -109,9 +109,10 @@ class AttemptProgress(Struct, eq=False, gc=False):
         if self._is_listed:
             return
         self._is_listed = True
-        if get_ident() == self._thread:
-            self._add(self)
+        loop, thread = self._home
+        if get_ident() == thread:
+            self._collector.add(self)
         else:
             # An abandoned thread may still report after the loop was closed.
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._add, self)
+                loop.call_soon_threadsafe(self._collector.add, self)

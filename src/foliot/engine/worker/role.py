@@ -1,7 +1,7 @@
 """The worker role: claims runs of its queues and executes them. Uses only `ports.work` of the storage."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -106,7 +106,7 @@ class WorkerRole:
 def execute_with(runners: Mapping[str, Runner]) -> Execute:
     """Return a function that executes a run with the runner of its kind."""
 
-    async def execute(running: RunningAttempt) -> Outcome:
-        return await running.execute(runners)
+    def execute(running: RunningAttempt) -> Awaitable[Outcome]:
+        return running.execute(runners)
 
     return execute

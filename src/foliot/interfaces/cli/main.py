@@ -28,6 +28,7 @@ _SECTIONS: Final = {
         "worker": "Run a worker.",
         "reload": "Apply the configuration now.",
         "dsn": "Register databases that fanouts may read.",
+        "alert": "Try out where notifications go.",
     },
     "Inspect": {
         "status": "Show whether Foliot is working and what needs attention.",

@@ -4,16 +4,22 @@
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import TypeVar
 
 from foliot.domain.defaults import DEFAULT_STORAGE
+from foliot.domain.instant import Instant
+from foliot.domain.notification.settings import NotificationSettings
+from foliot.domain.outbound.policy import OutboundPolicy
 from foliot.interfaces.cli.log_bridge import print_warnings
 from foliot.interfaces.cli.options import find_config
+from foliot.service.notifications.samples import SampleResult, send_samples, urls_of
 from foliot.service.services import Services
-from foliot.wiring import back_up, open_services
+from foliot.wiring import back_up, build_notifiers, open_services
 
 Answer = TypeVar("Answer")
 
@@ -47,6 +53,18 @@ def with_services(
 def copy_storage(url: str, target: Path, progress: Callable[[int, int], None]) -> list[Path]:
     """Copy the storage to new files and return them."""
     return asyncio.run(back_up(url, target, progress))
+
+
+async def send_test_messages(
+    url: str | None, settings: NotificationSettings, policy: OutboundPolicy, job_id: str | None
+) -> list[SampleResult]:
+    """Send a test message to the targets of a job, or of the settings. `url`: the storage of the job."""
+    targets = settings.defaults.urls
+    if url is not None and job_id is not None:
+        async with opened_storage(url) as services:
+            targets = await urls_of(settings, services, job_id)
+    now = Instant(time.time_ns() // 1_000_000)
+    return await send_samples(build_notifiers(settings, policy), targets, f"msg_test_{token_hex(8)}", job_id, now)
 
 
 @asynccontextmanager

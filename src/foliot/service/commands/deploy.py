@@ -8,14 +8,16 @@ Every step can be repeated: the next apply completes one that a crash interrupte
 set at the same time end with the same result.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
+
+from msgspec.structs import replace
 
 from foliot.domain.deploy.compare import compare
 from foliot.domain.deploy.deployment import Action, Changes, Current, Declared, Refusal
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.job.job import JobSpec
-from foliot.domain.schedule.schedule import ScheduleSpec
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.errors import InvalidInput, NotFound, OwnedElsewhere, RowUnreadable
 from foliot.ports.pages import ScheduleLedger
@@ -23,15 +25,29 @@ from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService, check_job
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
-from foliot.service.paging import PAGE, page_with_errors, stored_jobs, stored_schedules, stored_workflows
+from foliot.service.notifications.urls import UrlSecrets
+from foliot.service.paging import (
+    PAGE,
+    declared_schedules,
+    page_with_errors,
+    stored_jobs,
+    stored_schedules,
+    stored_workflows,
+)
 
 
 class Deployer:
     """Makes the stored definitions equal to the declared ones."""
 
     def __init__(
-        self, storage: Storage, jobs: JobService, schedules: ScheduleService, workflows: WorkflowService
+        self,
+        storage: Storage,
+        jobs: JobService,
+        schedules: ScheduleService,
+        workflows: WorkflowService,
+        urls: UrlSecrets,
     ) -> None:
+        self._urls = urls
         self._storage = storage
         self._jobs = jobs
         self._schedules = schedules
@@ -39,11 +55,15 @@ class Deployer:
 
     async def plan(self, declared: Declared) -> Changes:
         """Return what `apply` would change. Refusals are part of the result and are not raised."""
-        jobs = [job async for job in stored_jobs(self._storage) if declared.concerns(job.id, job.spec.source)]
+        jobs = [
+            replace(job, spec=await self._urls.readable(job.spec))
+            async for job in stored_jobs(self._storage)
+            if declared.concerns(job.id, job.spec.source)
+        ]
         # A declared schedule that cannot be read is put again, which repairs it.
         schedules = [
             schedule
-            async for schedule in stored_schedules(self._storage)
+            async for schedule in self._stored_schedules(declared)
             if declared.concerns(schedule.id, schedule.revision.spec.source)
             and (not schedule.is_unreadable or schedule.id not in declared.schedules)
         ]
@@ -54,6 +74,21 @@ class Deployer:
             if version.spec.source != "foliot" and declared.concerns(version.workflow_id, version.spec.source)
         }
         return compare(declared, Current.of(jobs, schedules, workflows))
+
+    async def _stored_schedules(self, declared: Declared) -> AsyncIterator[Schedule]:
+        """Yield all schedules that may matter to the comparison. There may be very many others."""
+        if declared.renames:
+            async for schedule in stored_schedules(self._storage):
+                yield schedule
+            return
+        named = await self._storage.definitions.get_schedules(
+            [*map(ScheduleId, {*declared.jobs, *declared.workflows, *declared.schedules})]
+        )
+        for schedule in named.values():
+            yield schedule
+        async for schedule in declared_schedules(self._storage):
+            if schedule.id not in named:
+                yield schedule
 
     async def apply(self, declared: Declared) -> Changes:
         """Apply the changes and return them. First refuse invalid definitions and those of another owner."""

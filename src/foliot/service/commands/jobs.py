@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Mapping
 
+from foliot.domain.chain.spec import CHAIN
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.timing import Span
@@ -15,6 +16,8 @@ from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.ownership import refuse_foreign, refuse_owned
+from foliot.service.notifications.begin import begin_notifications
+from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.paging import (
     SUGGESTIONS,
     check_limit,
@@ -34,8 +37,9 @@ from foliot.service.run_waiter import RunWaiter
 class JobService:
     """Creates and changes jobs."""
 
-    def __init__(self, storage: Storage, clock: Clock, dependencies: DependencyService) -> None:
+    def __init__(self, storage: Storage, clock: Clock, dependencies: DependencyService, urls: UrlSecrets) -> None:
         self._storage = storage
+        self._urls = urls
         self._dependencies = dependencies
         self._queries = JobQueries(storage, clock)
         self._waiter = RunWaiter(storage, clock)
@@ -47,6 +51,11 @@ class JobService:
         known = await known_jobs(self._storage, jobs)
         refuse_foreign("job", ((job_id, job.spec.source, jobs[job_id].source) for job_id, job in known.items()))
         await self._check_gates(jobs, {*jobs, *coming})
+        if any(spec.notify.urls for spec in jobs.values()):
+            jobs = await self._urls.seal(jobs, known)
+        if any(spec.notify.urls or spec.kind == CHAIN for spec in jobs.values()):
+            # Chains raise alerts, which are at least logged.
+            await begin_notifications(self._storage)
         stored = await self._storage.definitions.put_jobs(list(jobs.items()))
         watched = watched_by(jobs)
         if watched:

@@ -11,7 +11,7 @@ from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
 from foliot.domain.input.keywords import as_written, read_keywords
 from foliot.domain.input.schedule import schedule_of
 from foliot.domain.input.timing import Moment, optional_instant
-from foliot.domain.input.typed import UpsertOptions
+from foliot.domain.input.typed import UpsertManyOptions, UpsertOptions
 from foliot.domain.input.words import flag, text
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import check_name
@@ -23,12 +23,13 @@ from foliot.domain.schedule.project_pause import PauseOrder, check_pause
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical, expiry_error
 from foliot.domain.vocabulary.places import UPSERT_CALL
 from foliot.domain.workflow.jobs import is_part_of_workflow
-from foliot.errors import FoliotError, InvalidInput, InvalidSchedule, NotFound, RowUnreadable, shown
+from foliot.errors import FoliotError, InvalidInput, InvalidSchedule, NotFound, RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.ownership import refuse_foreign, refuse_owned
+from foliot.service.commands.schedule_input import check_id, read_batch, read_pause
 from foliot.service.paging import SUGGESTIONS, check_limit
 from foliot.service.queries.documents import moment
 from foliot.service.queries.pause_view import PauseView, view_pause
@@ -91,8 +92,8 @@ class ScheduleService:
         changing are two writes, in the order that prevents unwanted fires between them; only a new schedule exists for
         an instant before it is paused.
         """
-        _check_types(schedule_id, paused=paused, enabled=enabled)
-        paused = paused if enabled is None else not enabled
+        check_id(schedule_id)
+        paused = read_pause(paused=paused, enabled=enabled)
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
         read = read_keywords(UPSERT_CALL, options, InvalidSchedule)
         with as_written(read.written):
@@ -105,6 +106,25 @@ class ScheduleService:
         if paused is not None:
             [schedule] = await self._storage.definitions.pause_schedules([chosen], paused=paused) or [schedule]
         return UpsertedSchedule(schedule.id, moment(schedule.next_run_at))
+
+    async def upsert_many(self, schedules: Mapping[str, UpsertManyOptions]) -> list[UpsertedSchedule]:
+        """Create or change up to 10,000 schedules in one transaction, given by their ids with the options of `upsert`.
+
+        If one is refused, the error names it and nothing is stored. Pausing and resuming are further writes, as with
+        `upsert`.
+        """
+        read = read_batch(schedules, self.defaults.options)
+        compared = await self._compare(read.specs)
+        self.check(compared.changes)
+        await self._check_named(compared)
+        prepared = self._with_uids(compared.specs)
+        with suppress(RowUnreadable):
+            await self._storage.definitions.pause_schedules(read.paused, paused=True)
+        stored = {one.id: one for one in await self._storage.definitions.put_schedules(prepared)}
+        for names, paused in ((read.paused, True), (read.resumed, False)):
+            changed = await self._storage.definitions.pause_schedules(names, paused=paused) if names else []
+            stored |= {one.id: one for one in changed}
+        return [UpsertedSchedule(name, moment(stored[name].next_run_at)) for name in read.specs]
 
     async def put(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[Schedule]:
         """Create or change schedules, all or none."""
@@ -119,12 +139,7 @@ class ScheduleService:
         compared = await self._compare(schedules)
         over = self._over(compared.changes)
         _log_over(over, compared.known)
-        try:
-            await self._check_changes(compared)
-        except NotFound as error:
-            named = [schedule_id for schedule_id, spec in compared.changes.items() if spec.job_id == error.name]
-            error.add_context(f"schedule {', '.join(sorted(named))[:64]!a}")
-            raise
+        await self._check_named(compared)
         wanted = {name: spec for name, spec in compared.specs.items() if name in compared.known or name not in over}
         return await self._storage.definitions.put_schedules(self._with_uids(wanted))
 
@@ -136,8 +151,7 @@ class ScheduleService:
         return self._with_uids(compared.specs)
 
     async def _compare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> _Comparison:
-        plain = memoize_by_spec(canonical, schedules.values())
-        specs = {schedule_id: plain(spec, schedule_id) for schedule_id, spec in schedules.items()}
+        specs = _canonical(schedules)
         known = await self._storage.definitions.get_schedules(specs)
         changes = {
             schedule_id: spec
@@ -145,6 +159,15 @@ class ScheduleService:
             if schedule_id not in known or not is_same_rule(known[schedule_id], spec)
         }
         return _Comparison(specs, known, changes)
+
+    async def _check_named(self, compared: _Comparison) -> None:
+        """As `_check_changes`, and the error about a job names the schedules."""
+        try:
+            await self._check_changes(compared)
+        except NotFound as error:
+            named = [schedule_id for schedule_id, spec in compared.changes.items() if spec.job_id == error.name]
+            error.add_context(f"schedule {', '.join(sorted(named))[:64]!a}")
+            raise
 
     async def _check_changes(self, compared: _Comparison) -> None:
         """Refuse changes of schedules with another owner, and schedules of jobs that do not exist.
@@ -257,25 +280,17 @@ class ScheduleService:
         return NotFound("schedule", schedule_id, known=known)
 
 
-def _check_types(schedule_id: object, **flags: object) -> None:
-    """Refuse arguments of another type, which untyped callers may give."""
-    if schedule_id is not None and not isinstance(schedule_id, str):
-        raise InvalidSchedule(
-            f"schedule_id must be text, not {type(schedule_id).__name__}",
-            hint="Write it in quotes, or leave it out to get a generated one.",
-            field="schedule_id",
-        )
-    given = {name: value for name, value in flags.items() if value is not None}
-    for name, value in given.items():
-        if not isinstance(value, bool):
-            raise InvalidSchedule(
-                f"{name} must be true or false, not {shown(value)}",
-                hint="Leave it out to keep it as it is.",
-                field=name,
-            )
-    if len(given) > 1:
-        both = " and ".join(given)
-        raise InvalidSchedule(f"{both} are the same option", hint="Keep one of them.", field="enabled")
+def _canonical(schedules: Mapping[ScheduleId, ScheduleSpec]) -> dict[ScheduleId, ScheduleSpec]:
+    plain = memoize_by_spec(canonical, schedules.values())
+    specs: dict[ScheduleId, ScheduleSpec] = {}
+    for schedule_id, spec in schedules.items():
+        try:
+            specs[schedule_id] = plain(spec, schedule_id)
+        except InvalidInput as error:
+            if len(schedules) > 1:
+                error.add_context(f"schedule {schedule_id[:64]!a}")
+            raise
+    return specs
 
 
 def _log_over(over: Mapping[ScheduleId, InvalidInput], known: Collection[ScheduleId]) -> None:

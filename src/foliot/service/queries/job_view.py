@@ -9,6 +9,7 @@ import msgspec
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.job.job import DEFAULT_PROJECT, Job, JobSpec
+from foliot.domain.notification.rule import Notify
 from foliot.domain.run.run import Run
 from foliot.domain.secrets import public_document, public_spec
 from foliot.domain.vocabulary.kind import GATE_KIND
@@ -40,6 +41,8 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     """When its schedules were paused after `pause_after_failures` failed runs in a row. None: they were not, or one of
     them was resumed."""
     pause_after_failures: int | None
+    notify: Mapping[str, Any]
+    """The options about notifications that it has. URLs are shown as ***."""
     source: str
     category: str
     owner: str
@@ -70,6 +73,7 @@ def view_job(job: Job, latest: Run | None = None) -> JobView:
         paused=job.paused_at is not None,
         stopped_at=moment(job.stopped_at),
         pause_after_failures=spec.pause_after_failures,
+        notify=_view_notify(spec.notify),
         source=spec.source,
         category=spec.category,
         owner=spec.owner,
@@ -83,6 +87,10 @@ def view_job(job: Job, latest: Run | None = None) -> JobView:
         updated_at=to_datetime(job.updated_at),
         latest_run=None if latest is None else view_run(latest),
     )
+
+
+def _view_notify(notify: Notify) -> dict[str, Any]:
+    return public_spec(msgspec.to_builtins(notify))
 
 
 def view_unreadable_job(error: RowUnreadable) -> JobView:

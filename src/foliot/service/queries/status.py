@@ -16,6 +16,8 @@ from foliot.ports.clock import Clock
 from foliot.ports.pages import HealthDetails, HealthLimits
 from foliot.ports.storage import Storage
 from foliot.service.queries.clock_notices import ClockNotice, clock_notices, is_set_back
+from foliot.service.queries.delivery_notices import DeliveriesFailed as DeliveriesFailed
+from foliot.service.queries.delivery_notices import delivery_notices
 from foliot.service.queries.documents import moment
 from foliot.service.queries.notice import BaseNotice
 from foliot.service.queries.notice import State as State
@@ -119,6 +121,7 @@ Notice = (
     | JobsFailing
     | DiskLow
     | BreakersOpen
+    | DeliveriesFailed
     | ClockNotice
 )
 
@@ -171,6 +174,7 @@ class StatusPage(msgspec.Struct, frozen=True, kw_only=True):
 class StatusQuery:
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._queries = storage.queries
+        self._deliveries = storage.deliveries
         self._clock = clock
 
     async def page(self) -> StatusPage:
@@ -178,6 +182,7 @@ class StatusQuery:
         found = await self._queries.health(health_limits(now))
         breakers = breaker_notices(await self._queries.chain_classes(), now)
         notices = [*notices_of(found), *breakers, *await self._clock_notices(found, now)]
+        notices += [notice async for notice in delivery_notices(self._deliveries, now)]
         notices.sort(key=lambda notice: SEVEREST_FIRST.index(notice.state))
         return StatusPage(
             at=to_datetime(now),

@@ -64,11 +64,16 @@ async def _errors_of(storage: Storage, execution: Execution) -> Sequence[RowUnre
 
 async def _runs(storage: Storage, since: Instant) -> AsyncIterator[RowUnreadable]:
     oldest = RunId(first_id_at(since))
-    async for run in _newest_first(storage, RunFilter(limit=PAGE)):
-        if run.id < oldest:
+    page = await storage.queries.doubtful_runs(oldest)
+    while True:
+        for start in range(0, len(page.run_ids), PAGE):
+            found = await storage.queries.get_runs(page.run_ids[start : start + PAGE])
+            for run_id in sorted(found, reverse=True):
+                if (error := found[run_id].unreadable) is not None:
+                    yield error
+        if page.before is None:
             break
-        if run.unreadable is not None:
-            yield run.unreadable
+        page = await storage.queries.doubtful_runs(oldest, before=page.before)
     for status in _OPEN:
         async for run in _newest_first(storage, RunFilter(status=status, before=oldest, limit=PAGE)):
             if run.unreadable is not None:

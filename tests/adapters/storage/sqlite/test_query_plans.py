@@ -19,7 +19,7 @@ from tests.cases import for_each
 
 LARGE = (
     *("runs", "schedules", "ticks", "revisions", "attempts", "outputs", "dedupe", "events"),
-    *("workflows", "executions", "steps", "endings", "decisions"),
+    *("workflows", "executions", "steps", "endings", "decisions", "deliveries"),
 )
 BY_ALL_OF_A_PROJECT = "(project=?)"
 ALL_THAT_ARE_ACTIVE = " INDEX executions_active"
@@ -33,7 +33,7 @@ WHEN_ALL_ARE_PAUSED = {"later_watermarks"}
 _MAY_SCAN = IN_ORDER_UP_TO_A_LIMIT | WHEN_A_JOB_IS_RENAMED | WHEN_ALL_ARE_PAUSED
 
 PIECES = {
-    *("schedule_columns", "due_columns", "claim_columns", "unpaused_wake"),
+    *("schedule_columns", "due_columns", "claim_columns", "unpaused_wake", "are_columns_sound"),
     *("page_ids", "page_roots", "page_rare_roots", "page_rare_children", "newest_first"),
     *("of_roots", "of_job", "of_schedule", "of_root", "of_parent"),
     *("success", "rare_status", "running", "cancelling", "scheduled", "queued"),

@@ -13,6 +13,9 @@ class PostgresListeners:
     async def newest(self) -> int:
         return int(await self._database.value("newest_event"))
 
+    async def is_known(self, name: str) -> bool:
+        return bool(await self._database.value("is_listener", name))
+
     async def hold(self, name: str, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
         position: int | None = await self._database.write(
             "hold_listener", lambda transaction: transaction.value("hold_listener", name, holder, ttl, at)

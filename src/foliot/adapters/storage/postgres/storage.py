@@ -15,6 +15,7 @@ from foliot.adapters.storage.postgres.database.schema import check_encoding, che
 from foliot.adapters.storage.postgres.database.server_clock import ServerClock
 from foliot.adapters.storage.postgres.database.transaction import SETTINGS, Database, Faults
 from foliot.adapters.storage.postgres.definitions import PostgresDefinitions
+from foliot.adapters.storage.postgres.deliveries import PostgresDeliveries
 from foliot.adapters.storage.postgres.dsns import PostgresDsns
 from foliot.adapters.storage.postgres.items import PostgresItems
 from foliot.adapters.storage.postgres.ledger import PostgresLedger
@@ -30,6 +31,7 @@ from foliot.domain.job.job import DEFAULT_PROJECT
 from foliot.ports.admission import Admission
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
+from foliot.ports.deliveries import Deliveries
 from foliot.ports.dsns import Dsns
 from foliot.ports.ledger import Ledger
 from foliot.ports.listeners import Listeners
@@ -57,6 +59,7 @@ class PostgresStorage:
     upkeep: Upkeep
     listeners: Listeners
     dsns: Dsns
+    deliveries: Deliveries
 
     def __init__(
         self,
@@ -80,6 +83,7 @@ class PostgresStorage:
         self.upkeep = PostgresUpkeep(database, vital, project)
         self.listeners = PostgresListeners(database)
         self.dsns = PostgresDsns(database)
+        self.deliveries = PostgresDeliveries(database)
         self._bell = bell
         self._pools = pools
 

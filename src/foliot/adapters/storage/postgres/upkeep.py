@@ -157,6 +157,8 @@ async def _prune(
     ticks, schedules = await _prune_ledgers(transaction, progress, retention.ticks_age, now, limit)
     await _prune_limits(transaction, limit)
     await _prune_items(transaction, progress, retention.items_age, now, limit)
+    if retention.events_age is not None:
+        await transaction.run("prune_deliveries", now - retention.events_age, limit)
     return Pruned(
         runs=len(deleted),
         logs=await _prune_logs(transaction, progress, retention.logs_age, now, limit),
@@ -215,12 +217,13 @@ async def _prune_ledgers(
     if age is None or cursor is None:
         return 0, 0
     size = min(limit, _SCHEDULES_PER_PIECE)
-    rows = await transaction.rows("next_ledgers", cursor, size, now - age)
+    cut = Instant(now - age)
+    rows = await transaction.rows("next_ledgers", cursor, size, cut, first_id_at(cut))
     uids = [row["uid"] for row in rows]
     removed = await _prune_ticks(transaction, rows, age, now, limit)
     if removed < limit:
         progress.move(Scan.LEDGERS, uids[-1] if len(uids) == size else None)
-    return removed, await _forget_schedules(transaction, uids, now - age, limit)
+    return removed, await _forget_schedules(transaction, uids, cut, limit)
 
 
 async def _prune_ticks(transaction: Transaction, rows: Sequence[Any], age: Millis, now: Instant, limit: int) -> int:

@@ -12,6 +12,7 @@ from foliot.domain.instant import Instant, later
 from foliot.domain.job.job import Options
 from foliot.domain.run.lease import EXECUTOR, Claim, Finish
 from foliot.domain.run.outcome import (
+    DONE,
     Cancelled,
     Failure,
     Interrupted,
@@ -132,6 +133,9 @@ def plan_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Lease]) -> 
         lease = current.pop(finish.token, None)
         if lease is None or not lease.is_of(finish):
             unknown.append(finish)
+            continue
+        if finish.outcome is DONE:
+            ended.append((lease, SUCCEEDED))
             continue
         verdict = verdict_of(lease, finish.outcome, lease.run.options)
         if lease.worker_id == EXECUTOR:

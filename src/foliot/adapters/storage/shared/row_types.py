@@ -5,7 +5,7 @@ an error that names the invalid column. `salvage_row` is for display: it replace
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, Final, Protocol, TypeVar
 
 from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import fields
@@ -19,7 +19,8 @@ S = TypeVar("S", bound=Struct)
 
 Moment = Annotated[int, Meta(ge=EARLIEST, le=LATEST)]
 Count = Annotated[int, Meta(ge=0)]
-Tries = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+MOST_TRIES: Final = 1_000_000_000
+Tries = Annotated[int, Meta(ge=0, le=MOST_TRIES)]
 """A number of attempts. Far below the maximum of the column: a claim must be able to add one."""
 
 

@@ -1,17 +1,20 @@
 """Implements `ports.queries.Queries` for every database, except how a read is executed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import ParamSpec, TypeVar
 
 from foliot.adapters.storage.shared.chain_reads import ChainReads
 from foliot.adapters.storage.shared.definition_reads import DefinitionReads
+from foliot.adapters.storage.shared.doubtful_reads import doubtful_runs
 from foliot.adapters.storage.shared.explained_reads import ExplainedReads
 from foliot.adapters.storage.shared.health_reads import HealthReads
 from foliot.adapters.storage.shared.reads import Read
+from foliot.adapters.storage.shared.recent_reads import RecentReads
 from foliot.adapters.storage.shared.record_reads import RecordReads
 from foliot.adapters.storage.shared.run_reads import RunReads
 from foliot.adapters.storage.shared.tick_reads import TickReads
+from foliot.domain.audit import RecentRows
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.run.reference import RunReference
@@ -25,6 +28,7 @@ from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
 from foliot.ports.pages import (
     EVERY_RUN,
     ClockEffects,
+    DoubtfulRuns,
     ExecutionsPage,
     Explained,
     FoundRun,
@@ -60,6 +64,7 @@ class StoredQueries(ABC):
         self._chains = ChainReads(project, self._runs.by_id)
         self._definitions = DefinitionReads(project, self._runs)
         self._records = RecordReads(project, self._runs)
+        self._recent = RecentReads(project)
         self._ticks = TickReads(project, self._runs)
         self._explained = ExplainedReads(project, self._runs)
         self._health = HealthReads(project, self._runs, self._definitions)
@@ -168,6 +173,9 @@ class StoredQueries(ABC):
     async def page_runs(self, only: RunFilter) -> list[Run]:
         return await self._read_without_snapshot(self._runs.page, only)
 
+    async def doubtful_runs(self, oldest: RunId, *, before: RunId | None = None, limit: int = 100_000) -> DoubtfulRuns:
+        return await self._read_without_snapshot(doubtful_runs, oldest, before, limit)
+
     async def overrides(self, run_id: RunId) -> bytes | None:
         return await self._read_without_snapshot(self._records.overrides, run_id)
 
@@ -195,6 +203,11 @@ class StoredQueries(ABC):
 
     async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
         return await self._read_without_snapshot(self._records.shared_runs, uid, after)
+
+    async def recent_rows(
+        self, schedules: Mapping[ScheduleUid, ScheduleId], *, since: Instant, created_since: Instant, limit: int
+    ) -> dict[ScheduleUid, RecentRows]:
+        return await self._read(self._recent.rows, schedules, since, created_since, limit)
 
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None

@@ -12,6 +12,9 @@ class SqliteListeners(Part):
     async def newest(self) -> int:
         return await self._reader.read(lambda session: int(session.value(SQL["newest_event"], ())))
 
+    async def is_known(self, name: str) -> bool:
+        return bool(await self._reader.read(lambda session: session.value(SQL["is_listener"], (name,))))
+
     async def hold(self, name: str, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
         def work(tx: Transaction) -> int | None:
             position: int | None = tx.value(

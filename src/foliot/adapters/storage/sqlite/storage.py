@@ -17,6 +17,7 @@ from foliot.adapters.storage.sqlite.database.reader import Reader
 from foliot.adapters.storage.sqlite.database.schema import LOGS, MAIN, open_file
 from foliot.adapters.storage.sqlite.database.writer import InlineWriter, ThreadWriter, Writer
 from foliot.adapters.storage.sqlite.definitions import SqliteDefinitions
+from foliot.adapters.storage.sqlite.deliveries import SqliteDeliveries
 from foliot.adapters.storage.sqlite.dsns import SqliteDsns
 from foliot.adapters.storage.sqlite.items import SqliteItems
 from foliot.adapters.storage.sqlite.ledger import SqliteLedger
@@ -62,6 +63,7 @@ class SqliteStorage:
         self.upkeep = SqliteUpkeep(context)
         self.listeners = SqliteListeners(context)
         self.dsns = SqliteDsns(context)
+        self.deliveries = SqliteDeliveries(context)
 
     @classmethod
     async def open(

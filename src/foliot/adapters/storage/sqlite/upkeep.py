@@ -311,7 +311,8 @@ def _find_ledgers(session: Session, progress: Round, age: Millis | None, now: In
     if age is None or cursor is None:
         return ledgers
     cut, room = Instant(now - age), limit
-    rows = session.rows(SQL["next_ledgers"], {"cursor": cursor, "limit": limit, "cut": cut})
+    values = {"cursor": cursor, "young": first_id_at(cut), "limit": limit, "cut": cut}
+    rows = session.rows(SQL["next_ledgers"], values)
     for uid, spec, settled_until, is_over, has_old_ticks in rows:
         if is_over:
             ledgers.expired.append((uid, cut))
@@ -343,6 +344,7 @@ def _remove(tx: Transaction, removable: _Removable, retention: Retention, now: I
     events = 0
     if retention.events_age is not None:
         events = tx.run(SQL["prune_events"], (now - retention.events_age, limit))
+        tx.run(SQL["prune_deliveries"], (now - retention.events_age, limit))
     dedupe = tx.run(SQL["prune_keys"], (now, limit))
     runs, forgotten = _remove_runs(tx, removable.runs)
     ticks = _remove_ticks(tx, removable.ledgers.ticked, limit)

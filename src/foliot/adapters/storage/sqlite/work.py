@@ -215,12 +215,13 @@ def _grant(tx: Transaction, project: str, request: _Request, now: Instant) -> _G
         return _Granted([], set(), [])
     worker_id = request.worker_id
     last_token = read_number(tx.value(SQL["take_tokens"], (len(rows),)), "counter", "token")
-    job_ids = encode_names({row[_JOB_ID] for row in rows})
+    jobs = {(row[_JOB_ID], row[_DEFINITION_ID]) for row in rows}
+    job_ids = encode_names({job_id for job_id, _ in jobs})
     revisions: dict[str, int] = dict(tx.rows(SQL["job_revisions"], (project, job_ids)))
     tokens = range(last_token - len(rows) + 1, last_token + 1)
     leases = [_lease(row, token, worker_id, now) for row, token in zip(rows, tokens, strict=True)]
     tx.run_many(SQL["add_leases"], leases)
-    references = {Reference(row[_JOB_ID], revisions.get(row[_JOB_ID]), row[_DEFINITION_ID]) for row in rows}
+    references = {Reference(job_id, revisions.get(job_id), definition_id) for job_id, definition_id in jobs}
     claims: list[Claim] = []
     unreadable: list[Finish] = []
     for row, lease in zip(rows, leases, strict=True):

@@ -61,6 +61,7 @@ def _facts(page: JobPage) -> list[tuple[str, object]]:
         ("payload", None if job.payload_template is None else json_line(job.payload_template)),
         *((name, option_text(name, value)) for name, value in job.options.items()),
         ("pause_after_failures", job.pause_after_failures),
+        *((name, plain(value)) for name, value in job.notify.items()),
         ("gate", None if page.gate is None else gate_text(page.gate)),
         ("tags", ", ".join(job.tags) or None),
         ("owner", job.owner or None),

@@ -1,7 +1,7 @@
 """The page of `foliot status`: what is up, and what needs a person."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -21,11 +21,19 @@ _STATES: Final[Mapping[State, str]] = {
     State.ATTENTION: "needs attention",
     State.DOWN: "down",
 }
-_DOWN: Final[Mapping[type[answer.Notice], tuple[str, str]]] = {
-    answer.NoScheduler: ("no scheduler is alive: schedules do not fire", "Start one with: foliot serve"),
-    answer.NoWorker: ("no worker is alive: nothing is executed", "Start one with: foliot serve, or foliot worker"),
+
+
+class _Words(NamedTuple):
+    text: str
+    hint: str
+
+
+_DOWN: Final[Mapping[type[object], _Words]] = {
+    answer.NoScheduler: _Words("no scheduler is alive: schedules do not fire", "Start one with: foliot serve"),
+    answer.NoWorker: _Words(
+        "no worker is alive: nothing is executed", "Start one with: foliot serve, or foliot worker"
+    ),
 }
-"""What a notice without values says, and what to do."""
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 _STEP: Final = 1_024
 
@@ -72,7 +80,7 @@ def notice_text(notice: answer.Notice) -> str:
         case answer.StorageUnreachable():
             return notice.message
         case answer.NoScheduler() | answer.NoWorker():
-            return _DOWN[type(notice)][0]
+            return _DOWN[type(notice)].text
         case answer.QueuesUnserved():
             return f"no worker serves {_quoted(notice.queues)}, and runs wait there"
         case answer.SchedulesLate():
@@ -82,12 +90,10 @@ def notice_text(notice: answer.Notice) -> str:
             return f"schedules paused after failures in a row: {_named(notice.jobs)}"
         case answer.JobsFailing():
             return f"{counted(notice.count, 'job')} failing: {_named(notice.jobs, notice.count)}"
-        case answer.BreakersOpen(breakers=breakers):
-            first, names = breakers[0], [one.class_id for one in breakers]
-            why = f" until {moment(first.until)}: {first.cause}" if len(breakers) == 1 else ""
-            return f"{counted(len(breakers), 'breaker')} of chains open: {_named(names)}{why}"
         case answer.DiskLow():
             return f"only {size_text(notice.free)} are free on the disk of the database"
+        case answer.DeliveriesFailed() | answer.BreakersOpen():
+            return _stopped_words(notice).text
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
             return clock_text(notice)
 
@@ -98,7 +104,7 @@ def notice_hint(notice: answer.Notice) -> str:
         case answer.StorageUnreachable():
             return notice.hint
         case answer.NoScheduler() | answer.NoWorker():
-            return _DOWN[type(notice)][1]
+            return _DOWN[type(notice)].hint
         case answer.QueuesUnserved(queues=queues):
             return _unserved_hint(queues[0])
         case answer.SchedulesLate(schedules=schedules):
@@ -107,12 +113,27 @@ def notice_hint(notice: answer.Notice) -> str:
             return f"See: foliot explain {jobs[0]}@last. After a repair: foliot resume {jobs[0]}"
         case answer.JobsFailing(jobs=jobs):
             return f"See: foliot explain {jobs[0] if jobs else 'JOB'}@last. After a fix: foliot retry, or foliot mark"
-        case answer.BreakersOpen(breakers=breakers):
-            return f"See: foliot chains. After a repair: foliot chains reset {breakers[0].class_id} --reason TEXT"
         case answer.DiskLow():
             return "Free some space, or keep less: see [retention] in the configuration"
+        case answer.DeliveriesFailed() | answer.BreakersOpen():
+            return _stopped_words(notice).hint
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
             return clock_hint(notice)
+
+
+def _stopped_words(notice: answer.DeliveriesFailed | answer.BreakersOpen) -> _Words:
+    match notice:
+        case answer.DeliveriesFailed(jobs=jobs):
+            what = f"{counted(notice.count, 'notification')} to {', '.join(notice.targets)} could not be delivered"
+            text = f"{what}: {notice.answer}" if notice.answer else what
+            return _Words(
+                text, f"Repair the target, and try it: foliot alert test{f' --job {jobs[0]}' if jobs else ''}"
+            )
+        case answer.BreakersOpen(breakers=breakers):
+            first, names = breakers[0], [one.class_id for one in breakers]
+            why = f" until {moment(first.until)}: {first.cause}" if len(breakers) == 1 else ""
+            hint = f"See: foliot chains. After a repair: foliot chains reset {first.class_id} --reason TEXT"
+            return _Words(f"{counted(len(breakers), 'breaker')} of chains open: {_named(names)}{why}", hint)
 
 
 def _unserved_hint(queue: str) -> str:

@@ -164,7 +164,7 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
         changes = refusal = None
         if applies and served.path is not None and not served.refused:
             changes, refusal = await _apply(served, services)
-        node = await served.app.node(settings, served.policy)
+        node = await served.app.node(settings, served.policy, served.configuration.notifications)
         async with _reloading(served, services, applies=applies, refusal=refusal):
             node.on_failure = stop.set
             await node.start()

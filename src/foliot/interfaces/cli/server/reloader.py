@@ -49,7 +49,7 @@ _UNWATCHED: Final = (
 )
 _NAMED: Final = 20
 """The number of changes that a log line names."""
-_READ_AT_START: Final = ("server", "storage", "queue", "retention", "outbound")
+_READ_AT_START: Final = ("server", "storage", "queue", "retention", "outbound", "notifications")
 """Sections that a process reads only when it starts."""
 
 

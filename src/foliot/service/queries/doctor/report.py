@@ -13,6 +13,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.host import Host
 from foliot.ports.pages import HealthDetails
 from foliot.ports.storage import Storage
+from foliot.service.queries.delivery_notices import delivery_notices
 from foliot.service.queries.doctor.findings import Finding, ProbeFailed, severity_of
 from foliot.service.queries.doctor.host import (
     ConfigFacts,
@@ -126,6 +127,7 @@ class Doctor:
             await _check("jobs", _notices(health, "jobs")),
             await _check("chains", breaker_notices(await storage.queries.chain_classes(), now)),
             await _check("runs", probe_runs(storage, now)),
+            await _check("notifications", delivery_notices(storage.deliveries, now)),
             await _check("rows", probe_rows(storage, now)),
         ]
 

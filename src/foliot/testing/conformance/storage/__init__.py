@@ -22,6 +22,7 @@ from foliot.testing.conformance.storage.claims import ClaimContract
 from foliot.testing.conformance.storage.clocks import ClockFaultContract
 from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
 from foliot.testing.conformance.storage.dedupe import DedupeContract
+from foliot.testing.conformance.storage.deliveries import DeliveryContract
 from foliot.testing.conformance.storage.dependencies import DependencyContract
 from foliot.testing.conformance.storage.dependency_states import DependencyStateContract
 from foliot.testing.conformance.storage.dsns import DsnContract
@@ -82,6 +83,7 @@ __all__ = [
     "ConcurrencyContract",
     "DedupeContract",
     "DefinitionQueryContract",
+    "DeliveryContract",
     "DependencyContract",
     "DependencyStateContract",
     "DsnContract",

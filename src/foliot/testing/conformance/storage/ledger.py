@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from foliot.domain.audit import audit
+from foliot.domain.audit import RecentRows, audit
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
 from foliot.domain.schedule.schedule import Catchup, Overlap
@@ -71,6 +71,42 @@ class LedgerContract(Contract):
         assert await shared(schedule.uid, after=Instant(0)) == [first.run_id]
         assert await shared(schedule.uid, after=first.scheduled_for) == []
         assert await shared(ScheduleUid("other"), after=Instant(0)) == []
+
+    async def test_recent_rows_of_many_schedules_are_read_together(self, scene: Scene) -> None:
+        uid, moments = await six_ticks(scene)
+        quiet = await scene.schedule(every(HOUR // SECOND), schedule_id="quiet")
+        names = {uid: NIGHTLY, quiet.uid: quiet.id, ScheduleUid("other"): ScheduleId("other")}
+
+        found = await scene.storage.queries.recent_rows(names, since=moments[3], created_since=moments[4], limit=9)
+
+        ticks = await scene.storage.queries.ticks(uid, after=Instant(moments[2] - 1), until=LATEST, limit=9)
+        runs = await scene.storage.queries.get_runs([tick.run_id for tick in ticks if tick.run_id is not None])
+        assert found[uid].ticks == ticks
+        assert found[uid].keys == {moment: tick_key(NIGHTLY, moment) for moment in moments[2:]}
+        assert [(run.id, run.job_id, run.tick) for run in found[uid].runs] == [
+            (run.id, run.job_id, run.tick) for run in sorted(runs.values(), reverse=True)
+        ]
+        assert found[quiet.uid] == found[ScheduleUid("other")] == RecentRows([], {}, [])
+
+    async def test_of_older_runs_only_the_last_one_is_read(self, scene: Scene) -> None:
+        uid, moments = await six_ticks(scene)
+
+        found = await scene.storage.queries.recent_rows({uid: NIGHTLY}, since=LATEST, created_since=LATEST, limit=1)
+
+        assert [run.tick.scheduled_for for run in found[uid].runs if run.tick] == moments[5:]
+
+    @pytest.mark.parametrize("limit", [0, 1, 5])
+    async def test_a_schedule_with_more_recent_rows_is_left_out(self, scene: Scene, limit: int) -> None:
+        uid, _ = await six_ticks(scene)
+
+        none = await scene.storage.queries.recent_rows(
+            {uid: NIGHTLY}, since=Instant(0), created_since=LATEST, limit=limit
+        )
+        by_runs = await scene.storage.queries.recent_rows(
+            {uid: NIGHTLY}, since=LATEST, created_since=Instant(0), limit=limit
+        )
+
+        assert none == by_runs == {}
 
     async def test_a_range_is_found_by_its_first_tick(self, scene: Scene) -> None:
         uid, first = await a_range(scene)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from foliot.domain.events import EventKind
-from foliot.domain.instant import DAY, HOUR, SECOND
+from foliot.domain.instant import DAY, HOUR, SECOND, Millis
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.progress import StepState
 from foliot.testing.builders import LEASE, a_run, retention, succeeded
@@ -42,6 +42,13 @@ class ListenerContract(Contract):
 
         events = await scene.storage.queries.events(after=position, limit=100)
         assert [item[0] for event in events for item in event.items] == [later]
+
+    async def test_a_listener_is_known_once_a_process_has_held_it(self, scene: Scene) -> None:
+        assert not await scene.storage.listeners.is_known(BILLING)
+        await scene.storage.listeners.hold(BILLING, "", Millis(0), at=scene.now)
+
+        assert await scene.storage.listeners.is_known(BILLING)
+        assert await hold(scene, "anna") is not None
 
     async def test_a_position_is_kept_for_the_next_holder(self, scene: Scene, another: Another) -> None:
         first = await hold(scene, "anna")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from foliot.domain.audit import RecentRows
 from foliot.domain.gate.decision import DependencyState
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, WorkerId
 from foliot.domain.instant import LATEST, Instant
@@ -46,6 +47,9 @@ class MissingIdContract(Contract):
         assert await scene.storage.queries.ticks(uid, after=Instant(0), until=LATEST, limit=1) == []
         assert await scene.storage.queries.tick_keys(uid, after=Instant(0), until=LATEST, limit=1) == []
         assert await scene.storage.queries.shared_runs(uid, after=Instant(0)) == []
+        names = {uid: ScheduleId(NUL)}
+        recent = await scene.storage.queries.recent_rows(names, since=Instant(0), created_since=Instant(0), limit=1)
+        assert recent == {uid: RecentRows([], {}, [])}
 
     async def test_no_run_has_an_id_with_a_nul(self, scene: Scene) -> None:
         [known] = await scene.create(a_run())

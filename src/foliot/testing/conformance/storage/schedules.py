@@ -286,6 +286,18 @@ class ScheduleContract(Contract):
 
         assert [schedule.id for schedule in listed] == ["a", "c"]
 
+    async def test_the_declared_schedules_are_listed_page_by_page(self, scene: Scene) -> None:
+        await scene.schedule(every(60), schedule_id="a")
+        for name in ("d", "b", "c", "e"):
+            await scene.schedule(every(60, source="file"), schedule_id=name)
+        await scene.storage.definitions.delete_schedules([ScheduleId("e")], at=scene.now)
+
+        first = await scene.storage.definitions.page_declared_schedules(limit=2)
+        second = await scene.storage.definitions.page_declared_schedules(after=first[-1].id, limit=2)
+
+        assert [schedule.id for schedule in first] == ["b", "c"]
+        assert [schedule.id for schedule in second] == ["d"]
+
     async def test_an_edit_may_move_a_schedule_to_another_job(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await scene.schedule(every(60, job_id=JobId("other")))

@@ -12,7 +12,7 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Run, Status
 from foliot.errors import RowUnreadable
-from foliot.ports.pages import RunFilter
+from foliot.ports.pages import DoubtfulRuns, RunFilter
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, a_chunk, a_run, cancelled, every, lost, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
@@ -63,15 +63,43 @@ class UnreadableRunContract(Contract):
         self.is_unreadable(runs[bad])
         self.is_unreadable((await scene.storage.queries.get_runs([bad, last]))[bad])
 
+    @pytest.mark.parametrize(("column", "value"), DAMAGES)
+    async def test_an_unreadable_run_is_doubtful(self, scene: Scene, spoil: Spoil, column: str, value: str) -> None:
+        first, bad, last = await scene.create(a_run(), a_run(), a_run(payload=b'{"week": 7}'))
+        spoil("runs", f"id = '{bad}'", **{column: value})
+
+        assert await scene.storage.queries.doubtful_runs(first) == DoubtfulRuns([bad], None)
+        assert await scene.storage.queries.doubtful_runs(last) == DoubtfulRuns([], None)
+
+    @pytest.mark.parametrize("limit", [1, 2, 3, 4])
+    async def test_doubtful_runs_are_read_page_by_page(self, scene: Scene, spoil: Spoil, limit: int) -> None:
+        first, second, third = await scene.create(*(a_run(payload=b"[]") for _ in range(3)))
+        spoil("runs", f"id <> '{second}'", payload="{oops")
+
+        pages = [await scene.storage.queries.doubtful_runs(first, limit=limit)]
+        while pages[-1].before is not None:
+            pages.append(await scene.storage.queries.doubtful_runs(first, before=pages[-1].before, limit=limit))
+
+        assert [run_id for page in pages for run_id in page.run_ids] == [third, first]
+        assert [page.before for page in pages] == {
+            1: [third, second, first, None],
+            2: [second, None],
+            3: [first, None],
+            4: [None],
+        }[limit]
+
     async def test_a_run_with_unreadable_output_is_listed_as_unreadable(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start()
         await scene.finish(succeeded(claim, b"[1]"))
+        sound = await scene.storage.queries.doubtful_runs(claim.run_id)
         spoil("outputs", f"run_id = '{claim.run_id}'", body="{oops")
 
         run = await scene.run(claim.run_id)
 
         self.is_unreadable(run)
         assert (run.status, run.output) == (Status.SUCCESS, None)
+        assert sound == DoubtfulRuns([], None)
+        assert await scene.storage.queries.doubtful_runs(claim.run_id) == DoubtfulRuns([claim.run_id], None)
 
     async def test_an_unreadable_run_can_be_the_latest_of_its_job(self, scene: Scene, spoil: Spoil) -> None:
         [bad] = await scene.create(a_run())

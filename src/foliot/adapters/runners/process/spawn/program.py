@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -25,6 +26,12 @@ _SHORTAGES: Final = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.E
 """Not enough processes, memory or descriptors: they become free when another run ends."""
 _MISSING: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 _DEFAULTS: Final = tuple(set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
+
+FOUND_FOR: Final = 1.0
+"""Seconds that the place of a program is remembered: a search of the whole PATH takes as long as a start itself."""
+_MOST_FOUND: Final = 1_000
+_FOUND: Final[dict[tuple[str, str], tuple[str, float]]] = {}
+"""The place of each program with its PATH, and until when it is used."""
 
 
 class Streams(NamedTuple):
@@ -177,7 +184,14 @@ def _find(request: SpawnRequest) -> str:
     program = request.argv[0]
     if "/" in program:
         return program
-    found = shutil.which(program, path=request.environment.get("PATH", os.defpath))
-    if found is None:
+    path = request.environment.get("PATH", os.defpath)
+    found, until = _FOUND.get((program, path), ("", 0.0))
+    if time.monotonic() < until and os.access(found, os.X_OK):
+        return found
+    looked_up = shutil.which(program, path=path)
+    if looked_up is None:
         raise FileNotFoundError(errno.ENOENT, "command not found", program)
-    return found
+    if len(_FOUND) >= _MOST_FOUND:
+        _FOUND.clear()
+    _FOUND[program, path] = looked_up, time.monotonic() + FOUND_FOR
+    return looked_up

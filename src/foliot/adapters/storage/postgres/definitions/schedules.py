@@ -88,6 +88,10 @@ class ScheduleDefinitions:
             rows = await self._database.rows("list_schedules_of_job", self._project, job_id, after or "", limit)
         return (await read_schedules(self._database.rows, self._project, rows)).shown
 
+    async def page_declared_schedules(self, *, after: ScheduleId | None = None, limit: int = 100) -> list[Schedule]:
+        rows = await self._database.rows("list_declared_schedules", self._project, after or "", limit)
+        return (await read_schedules(self._database.rows, self._project, rows)).shown
+
 
 async def put_schedules(
     transaction: Transaction, *, project: str, batch: Mapping[ScheduleId, NewSchedule], at: Instant | None

@@ -69,6 +69,10 @@ CREATE INDEX schedules_job ON foliot.schedules (project, job_id);
 CREATE INDEX schedules_after_boot ON foliot.schedules (created_at)
     WHERE left(spec, 16) = '{"type":"reboot"' AND deleted_at IS NULL;
 
+-- A specification that was not made by a call of the API names its source. Payloads may contain the text too.
+CREATE INDEX schedules_declared ON foliot.schedules (project, id)
+    WHERE strpos(spec, '"source":') > 0 AND deleted_at IS NULL;
+
 CREATE TABLE foliot.revisions (
     uid       text COLLATE "C" NOT NULL,
     number    integer NOT NULL,
@@ -523,6 +527,29 @@ CREATE TABLE foliot.dsns (
     sealed     bytea NOT NULL,
     updated_at bigint NOT NULL
 );
+
+-- Messages to send, each to one target: see `ports/deliveries.py`. owner: the job whose option names the target. A taken
+-- delivery is pending, and due again when its attempt should long be over.
+CREATE TABLE foliot.deliveries (
+    id          text COLLATE "C" PRIMARY KEY,
+    target      text NOT NULL,
+    owner       text COLLATE "C",
+    run_id      text COLLATE "C",
+    receiver    text COLLATE "C" NOT NULL,
+    document    text NOT NULL,
+    state       text NOT NULL CHECK (state IN ('pending', 'delivered', 'failed', 'dropped')),
+    attempts    integer NOT NULL CHECK (attempts >= 0),
+    due_at      bigint NOT NULL,
+    created_at  bigint NOT NULL,
+    finished_at bigint,
+    answer      text,
+    CHECK ((finished_at IS NULL) = (state = 'pending'))
+);
+
+CREATE INDEX deliveries_due ON foliot.deliveries (due_at) WHERE state = 'pending';
+CREATE INDEX deliveries_failed ON foliot.deliveries (finished_at) WHERE state = 'failed';
+CREATE INDEX deliveries_accepted ON foliot.deliveries (receiver, finished_at) WHERE state = 'delivered';
+CREATE INDEX deliveries_over ON foliot.deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
 CREATE TABLE foliot.leader (
     name       text PRIMARY KEY,

@@ -331,6 +331,10 @@ WHERE project = $1 AND deleted_at IS NULL AND id > $2 ORDER BY project, id LIMIT
 SELECT {schedule_columns} FROM foliot.schedules
 WHERE project = $1 AND job_id = $2 AND deleted_at IS NULL AND id > $3 ORDER BY id LIMIT $4;
 
+-- name: list_declared_schedules
+SELECT {schedule_columns} FROM foliot.schedules
+WHERE project = $1 AND deleted_at IS NULL AND strpos(spec, '"source":') > 0 AND id > $2 ORDER BY project, id LIMIT $3;
+
 -- name: begin_pauses
 INSERT INTO foliot.pauses (uid, since) SELECT uid, since FROM unnest($1::text[], $2::bigint[]) AS new (uid, since)
 ON CONFLICT (uid, since) DO UPDATE SET "until" = NULL;

@@ -2,6 +2,9 @@
 -- Below the oldest open transaction no event can appear later.
 SELECT foliot.event_seq(pg_snapshot_xmin(pg_current_snapshot()), 0) - 1;
 
+-- name: is_listener
+SELECT EXISTS (SELECT 1 FROM foliot.listeners WHERE name = $1);
+
 -- name: hold_listener
 INSERT INTO foliot.listeners AS known (name, position, holder, expires_at)
 SELECT $1, foliot.event_seq(pg_snapshot_xmin(pg_current_snapshot()), 0) - 1, $2, clock.now + $3

@@ -298,6 +298,29 @@ WHERE root_id = $7 AND project = $1 AND ($2::text IS NULL OR id < $2)
                      FROM foliot.trees WHERE trees.run_id = run.id AND ended_at IS NULL), 'scheduled') END)
 ORDER BY root_id DESC, id DESC LIMIT $3;
 
+-- name: nth_run_before
+SELECT id FROM foliot.runs WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3;
+
+-- name: are_columns_sound
+(r.due_at BETWEEN $4::bigint AND $5::bigint AND r.created_at BETWEEN $4::bigint AND $5::bigint
+    AND coalesce(r.started_at, 0) BETWEEN $4::bigint AND $5::bigint AND coalesce(r.finished_at, 0) BETWEEN $4::bigint AND $5::bigint
+    AND coalesce(r.scheduled_for, 0) BETWEEN $4::bigint AND $5::bigint
+    AND r.attempt BETWEEN 0 AND $6::bigint AND r.lost BETWEEN 0 AND $6::bigint
+    AND (r.schedule_uid IS NULL
+        OR (r.schedule_id IS NOT NULL AND r.scheduled_for IS NOT NULL AND r.tick_key IS NOT NULL))
+    AND (r.status = 'success' OR r.status = 'failed' OR r.status = 'timeout' OR r.status = 'cancelled'
+        OR r.status = 'partial' OR r.status = 'skipped' OR r.status = 'scheduled')
+    AND (r.status <> 'scheduled' OR NOT EXISTS (SELECT 1 FROM foliot.leases l WHERE l.run_id = r.id)))
+
+-- name: doubtful_runs
+-- A sound run without documents is not returned. A run with a lease is: columns of the lease are shown.
+SELECT r.id, {are_columns_sound} IS NOT TRUE, r.payload, r.overrides, r.limits, o.body
+FROM foliot.runs r LEFT JOIN foliot.outputs o ON o.run_id = r.id
+WHERE r.id >= $1 AND r.id < $2 AND (
+    r.payload IS NOT NULL OR r.overrides IS NOT NULL OR r.limits IS NOT NULL OR o.body IS NOT NULL
+    OR {are_columns_sound} IS NOT TRUE)
+ORDER BY r.id DESC LIMIT $3;
+
 -- name: launches
 SELECT executor_run_id, started_at FROM foliot.launches WHERE run_id = $1;
 
@@ -378,6 +401,32 @@ WHERE uid = $1 AND scheduled_for > $2 AND scheduled_for <= $3 AND key IS NOT NUL
 -- name: shared_runs
 SELECT run_id FROM foliot.ticks WHERE uid = $1 AND scheduled_for > $2 AND run_id IS NOT NULL
 GROUP BY run_id HAVING count(*) > 1;
+
+-- name: recent_ticks
+-- For each schedule the last row before the moment, and the first ones after it.
+SELECT known.uid, t.scheduled_for, t."until", t.count, t.outcome, t.reason, t.fire_at, t.revision, t.run_id, t.into_tick, t.key
+FROM unnest($1::text[]) AS known (uid), LATERAL (
+    (SELECT * FROM foliot.ticks WHERE uid = known.uid AND scheduled_for < $2
+     ORDER BY uid DESC, scheduled_for DESC LIMIT 1)
+    UNION ALL
+    (SELECT * FROM foliot.ticks WHERE uid = known.uid AND scheduled_for >= $2
+     ORDER BY uid, scheduled_for LIMIT $3 + 1)) AS t
+ORDER BY known.uid, t.scheduled_for;
+
+-- name: recent_runs
+-- For each schedule the last run before the id, and the first ones after it. The index has the uid, not the name.
+SELECT known.uid, r.id, r.job_id, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, r.finished_at
+FROM unnest($2::text[], $3::text[]) AS known (uid, id), LATERAL (
+    (SELECT * FROM foliot.runs WHERE schedule_uid = known.uid AND id < $4 AND project = $1
+     ORDER BY schedule_uid DESC, id DESC LIMIT 1)
+    UNION ALL
+    (SELECT * FROM foliot.runs WHERE schedule_uid = known.uid AND id >= $4 AND project = $1
+     ORDER BY schedule_uid, id LIMIT $5 + 1)) AS r
+ORDER BY known.uid;
+
+-- name: launched_runs
+SELECT id, job_id, schedule_uid, schedule_id, scheduled_for, tick_key, finished_at
+FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: ledgers
 SELECT {schedule_columns}, deleted_at FROM foliot.schedules

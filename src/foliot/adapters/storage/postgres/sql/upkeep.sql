@@ -168,9 +168,10 @@ DELETE FROM foliot.launches WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 DELETE FROM foliot.dedupe WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND scope <> 'window' RETURNING run_id;
 
 -- name: next_ledgers
+-- Younger schedules have no old ticks: uids contain the time of their creation.
 SELECT uid, spec, settled_until,
        (SELECT true FROM foliot.ticks WHERE ticks.uid = schedules.uid AND scheduled_for < $3 LIMIT 1) AS has_old_ticks
-FROM foliot.schedules WHERE uid > $1 ORDER BY uid LIMIT $2;
+FROM foliot.schedules WHERE uid > $1 AND uid < $4 ORDER BY uid LIMIT $2;
 
 -- name: prune_ticks
 DELETE FROM foliot.ticks USING (
@@ -232,6 +233,10 @@ ON CONFLICT (key) DO UPDATE SET value = greatest(meta.value::bigint, excluded.va
 DELETE FROM foliot.events WHERE seq = ANY (ARRAY(
     SELECT oldest.seq FROM (SELECT seq, at FROM foliot.events ORDER BY seq LIMIT $2) AS oldest WHERE oldest.at < $1))
 RETURNING 1;
+
+-- name: prune_deliveries
+DELETE FROM foliot.deliveries WHERE id = ANY (ARRAY(
+    SELECT id FROM foliot.deliveries WHERE finished_at IS NOT NULL AND finished_at < $1 ORDER BY finished_at LIMIT $2));
 
 -- name: prune_keys
 DELETE FROM foliot.dedupe WHERE ctid = ANY (ARRAY(

@@ -50,6 +50,13 @@ class ScheduleDefinitions(Part):
 
         return await self._reader.read(query)
 
+    async def page_declared_schedules(self, *, after: ScheduleId | None = None, limit: int = 100) -> list[Schedule]:
+        def query(session: Session) -> list[Schedule]:
+            rows = session.rows(SQL["list_declared_schedules"], (self._project, after or "", limit))
+            return read_schedules(session, self._project, rows).shown
+
+        return await self._reader.read(query)
+
     async def pause_schedules(
         self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
     ) -> list[Schedule]:

@@ -64,8 +64,9 @@ def request_slots(tx: Transaction, run_ids: Collection[str]) -> set[str]:
 
 
 def _ask(tx: Transaction, run_ids: Collection[str]) -> None:
-    tx.run_many(SQL["know_limits"], [(run_id,) for run_id in run_ids])
-    tx.run_many(SQL["request_slots"], [(run_id, PRIORITY_STEP) for run_id in run_ids])
+    names = encode_names(run_ids)
+    tx.run(SQL["know_limits"], (names,))
+    tx.run(SQL["request_slots"], (names, PRIORITY_STEP))
 
 
 def keys_of(tx: Transaction, run_ids: Collection[str]) -> set[str]:
@@ -97,7 +98,8 @@ def _serve(tx: Transaction, keys: Collection[str], limit: int | None) -> list[st
     room = _Room(tx)
     queues = [_queue(tx, key, room) for key in sorted(keys)]
     admitted = admit(_in_order(queues), room)[:limit]
-    tx.run_many(SQL["admit_waiters"], [(run_id,) for run_id in admitted])
+    if admitted:
+        tx.run(SQL["admit_waiters"], (encode_names(admitted),))
     return admitted
 
 
@@ -133,5 +135,5 @@ def _enter(tx: Transaction, run_ids: Collection[str]) -> set[str]:
 
 def _make_ready(tx: Transaction, run_ids: Collection[str]) -> None:
     if run_ids:
-        queues = [queue for run_id in run_ids for queue in tx.column(SQL["make_ready"], (run_id, PRIORITY_STEP))]
+        queues = tx.column(SQL["make_ready"], (encode_names(run_ids), PRIORITY_STEP))
         tx.ring(*topics_of_ready(queues))

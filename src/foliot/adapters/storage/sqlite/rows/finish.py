@@ -70,7 +70,7 @@ class Finishes:
         asking = {
             finish.token: finish
             for finish in finishes
-            if finish.token in leases and needs_run(finish, leases[finish.token])
+            if (lease := leases.get(finish.token)) is not None and needs_run(finish, lease)
         }
         if asking:
             whole = self._with_runs(tx, [leases[token] for token in asking], list(asking.values()))
@@ -121,7 +121,7 @@ def _end(tx: Transaction, ended: Sequence[tuple[Lease, Ended]], now: Instant) ->
     tx.run_many(SQL["end_runs"], [_ending(lease, verdict, now) for lease, verdict in ended])
     outputs = [(lease.run_id, verdict.output) for lease, verdict in ended if verdict.output is not None]
     tx.run_many(SQL["add_outputs"], outputs)
-    holding = [lease for lease, _ in ended if lease.run.has_places]
+    holding = [lease for lease, _ in ended if not lease.is_bare and lease.run.has_places]
     keys = _limit_keys(tx, holding)
     tx.run_many(SQL["release_holds"], [(lease.run_id,) for lease in holding])
     return keys | {overlap_key(uid) for lease in holding if (uid := lease.run.schedule_uid) is not None}

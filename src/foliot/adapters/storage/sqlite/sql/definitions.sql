@@ -267,6 +267,10 @@ SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NUL
 -- name: list_schedules_of_job
 SELECT {schedule_columns} FROM schedules WHERE project = ? AND job_id = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
 
+-- name: list_declared_schedules
+SELECT {schedule_columns} FROM schedules INDEXED BY schedules_declared
+WHERE project = ? AND deleted_at IS NULL AND instr(spec, '"source":') > 0 AND id > ? ORDER BY id LIMIT ?
+
 -- name: begin_pauses
 -- A pause that began and ended at this moment covers nothing.
 INSERT INTO pauses (uid, since, until) VALUES (?, ?, NULL) ON CONFLICT (uid, since) DO UPDATE SET until = NULL

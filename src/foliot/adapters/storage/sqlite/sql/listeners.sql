@@ -1,6 +1,9 @@
 -- name: newest_event
 SELECT coalesce(max(seq), 0) FROM events
 
+-- name: is_listener
+SELECT EXISTS (SELECT 1 FROM listeners WHERE name = ?)
+
 -- name: hold_listener
 INSERT INTO listeners (name, position, holder, boot_id, deadline)
 VALUES (?1, (SELECT coalesce(max(seq), 0) FROM events), ?2, ?3, ?4 + ?5)

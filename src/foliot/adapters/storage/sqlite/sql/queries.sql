@@ -205,6 +205,29 @@ id IN (SELECT run_id FROM ready UNION SELECT run_id FROM holds WHERE is_admitted
 -- name: newest_first
 ORDER BY id DESC LIMIT :limit
 
+-- name: nth_run_before
+SELECT id FROM runs WHERE id >= ?1 AND id < ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3
+
+-- name: are_columns_sound
+(r.due_at BETWEEN ?4 AND ?5 AND r.created_at BETWEEN ?4 AND ?5
+    AND coalesce(r.started_at, 0) BETWEEN ?4 AND ?5 AND coalesce(r.finished_at, 0) BETWEEN ?4 AND ?5
+    AND coalesce(r.scheduled_for, 0) BETWEEN ?4 AND ?5
+    AND r.attempt BETWEEN 0 AND ?6 AND r.lost BETWEEN 0 AND ?6
+    AND (r.schedule_uid IS NULL
+        OR (r.schedule_id IS NOT NULL AND r.scheduled_for IS NOT NULL AND r.tick_key IS NOT NULL))
+    AND (r.status = 'success' OR r.status = 'failed' OR r.status = 'timeout' OR r.status = 'cancelled'
+        OR r.status = 'partial' OR r.status = 'skipped' OR r.status = 'scheduled')
+    AND (r.status <> 'scheduled' OR NOT EXISTS (SELECT 1 FROM leases l WHERE l.run_id = r.id)))
+
+-- name: doubtful_runs
+-- A sound run without documents is not returned. A run with a lease is: columns of the lease are shown.
+SELECT r.id, {are_columns_sound} IS NOT TRUE, r.payload, r.overrides, r.limits, o.body
+FROM runs r LEFT JOIN outputs o ON o.run_id = r.id
+WHERE r.id >= ?1 AND r.id < ?2 AND (
+    r.payload IS NOT NULL OR r.overrides IS NOT NULL OR r.limits IS NOT NULL OR o.body IS NOT NULL
+    OR {are_columns_sound} IS NOT TRUE)
+ORDER BY r.id DESC LIMIT ?3
+
 -- name: launches
 SELECT executor_run_id, started_at FROM launches WHERE run_id = ?
 
@@ -252,6 +275,34 @@ WHERE uid = ? AND scheduled_for > ? AND scheduled_for <= ? AND key IS NOT NULL O
 
 -- name: shared_runs
 SELECT run_id FROM ticks WHERE uid = ? AND scheduled_for > ? AND run_id IS NOT NULL GROUP BY run_id HAVING count(*) > 1
+
+-- name: recent_ticks
+-- For each schedule the last row before the moment, and the first ones after it.
+SELECT
+    t.uid, t.scheduled_for, t.until, t.count, t.outcome, t.reason, t.fire_at, t.revision, t.run_id, t.into_tick, t.key
+FROM json_each(?1) j CROSS JOIN ticks t ON t.uid = j.value
+WHERE t.scheduled_for >= coalesce(
+        (SELECT max(b.scheduled_for) FROM ticks b WHERE b.uid = j.value AND b.scheduled_for < ?2), ?2)
+    AND t.scheduled_for <= coalesce((
+        SELECT e.scheduled_for FROM ticks e WHERE e.uid = j.value AND e.scheduled_for >= ?2
+        ORDER BY e.scheduled_for LIMIT 1 OFFSET ?3), t.scheduled_for)
+ORDER BY j.key, t.scheduled_for
+
+-- name: recent_runs
+-- For each schedule the last run before the id, and the first ones after it. They may belong to a deleted schedule.
+SELECT u.value, r.id, r.job_id, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, r.finished_at
+FROM json_each(?2) u CROSS JOIN json_each(?3) n ON n.key = u.key
+CROSS JOIN runs r ON r.project = ?1 AND r.schedule_id = n.value
+WHERE r.id >= coalesce((
+        SELECT max(b.id) FROM runs b WHERE b.project = ?1 AND b.schedule_id = n.value AND b.id < ?4), ?4)
+    AND r.id <= coalesce((
+        SELECT e.id FROM runs e WHERE e.project = ?1 AND e.schedule_id = n.value AND e.id >= ?4
+        ORDER BY e.id LIMIT 1 OFFSET ?5), r.id)
+ORDER BY u.key
+
+-- name: launched_runs
+SELECT r.id, r.job_id, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, r.finished_at
+FROM json_each(?) j CROSS JOIN runs r ON r.id = j.value
 
 -- name: ledgers
 SELECT {schedule_columns}, deleted_at FROM schedules WHERE +project = ?1 AND uid > ?2 ORDER BY uid LIMIT ?3

@@ -32,14 +32,19 @@ INSERT INTO holds (key, is_admitted, rank, run_id) VALUES (?, ?, ?, ?)
 SELECT DISTINCT key FROM holds WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: know_limits
+-- DISTINCT: the children of a tree share one document. `WHERE true` separates the join from ON CONFLICT.
 INSERT INTO limits (key, capacity)
-SELECT j.value ->> 0, j.value ->> 1 FROM runs r, json_each(r.limits) j WHERE r.id = ?
+SELECT j.value ->> 0, j.value ->> 1
+FROM (SELECT DISTINCT r.limits FROM json_each(?) named CROSS JOIN runs r ON r.id = named.value) d
+CROSS JOIN json_each(d.limits) j
+WHERE true
 ON CONFLICT (key) DO NOTHING
 
 -- name: request_slots
 -- LEFT JOIN: a run without limits inserts a null key, which is refused; otherwise it would wait for ever.
 INSERT INTO holds (key, is_admitted, rank, run_id)
-SELECT j.value ->> 0, 0, r.due_at - r.priority * ?2, r.id FROM runs r LEFT JOIN json_each(r.limits) j WHERE r.id = ?1
+SELECT j.value ->> 0, 0, r.due_at - r.priority * ?2, r.id
+FROM json_each(?1) named CROSS JOIN runs r ON r.id = named.value LEFT JOIN json_each(r.limits) j
 
 -- name: limits_of_runs
 SELECT r.id, r.limits FROM json_each(?) j CROSS JOIN runs r ON r.id = j.value
@@ -68,7 +73,7 @@ SELECT capacity FROM limits WHERE key = ?
 SELECT count(*) FROM holds WHERE key = ? AND is_admitted = 1
 
 -- name: admit_waiters
-UPDATE holds SET is_admitted = 1 WHERE run_id = ? AND is_admitted = 0
+UPDATE holds SET is_admitted = 1 WHERE run_id IN (SELECT value FROM json_each(?)) AND is_admitted = 0
 
 -- name: admitted_runs
 -- Runs that got the overlap key of their schedule, except those that are not due yet or wait for their gate.
@@ -78,7 +83,8 @@ WHERE r.id IN (SELECT value FROM json_each(?))
     AND NOT EXISTS (SELECT 1 FROM gated g WHERE g.run_id = r.id)
 
 -- name: make_ready
-INSERT INTO ready (queue, rank, run_id) SELECT queue, due_at - priority * ?2, id FROM runs WHERE id = ?1
+INSERT INTO ready (queue, rank, run_id)
+SELECT r.queue, r.due_at - r.priority * ?2, r.id FROM json_each(?1) named CROSS JOIN runs r ON r.id = named.value
 RETURNING queue
 
 -- name: end_unstarted

@@ -120,13 +120,14 @@ DELETE FROM launches WHERE run_id IN (SELECT value FROM json_each(?))
 DELETE FROM dedupe WHERE run_id IN (SELECT value FROM json_each(?)) AND scope <> 'window'
 
 -- name: next_ledgers
--- The last two columns: whether it was deleted or exhausted long ago, and whether it has old ticks.
+-- The last two columns: whether it was deleted or exhausted long ago, and whether it has old ticks. Younger schedules
+-- have none: uids contain the time of their creation.
 SELECT
     uid, spec, settled_until,
     wake_at IS NULL AND (
         deleted_at < :cut OR (NOT enabled AND updated_at < :cut AND settled_until < :cut AND next_run_at IS NULL)),
     EXISTS (SELECT 1 FROM ticks t WHERE t.uid = schedules.uid AND t.scheduled_for < :cut)
-FROM schedules WHERE uid > :cursor ORDER BY uid LIMIT :limit
+FROM schedules WHERE uid > :cursor AND uid < :young ORDER BY uid LIMIT :limit
 
 -- name: count_old_ticks
 -- Counts only up to the limit.
@@ -186,6 +187,11 @@ ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
 DELETE FROM events WHERE seq IN (
     SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?2) WHERE at < ?1
 ) AND seq < (SELECT max(seq) FROM events)
+
+-- name: prune_deliveries
+DELETE FROM deliveries WHERE rowid IN (
+    SELECT rowid FROM deliveries WHERE finished_at IS NOT NULL AND finished_at < ?1 ORDER BY finished_at LIMIT ?2
+)
 
 -- name: prune_keys
 DELETE FROM dedupe WHERE (project, job_id, key) IN (

@@ -69,6 +69,9 @@ CREATE INDEX schedules_deleted ON schedules (deleted_at) WHERE deleted_at IS NOT
 CREATE INDEX schedules_after_boot ON schedules (created_at)
     WHERE substr(spec, 1, 16) = '{"type":"reboot"' AND deleted_at IS NULL;
 
+-- A specification that was not made by a call of the API names its source. Payloads may contain the text too.
+CREATE INDEX schedules_declared ON schedules (project, id) WHERE instr(spec, '"source":') > 0 AND deleted_at IS NULL;
+
 CREATE TABLE revisions (
     uid TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -321,6 +324,29 @@ CREATE TABLE dsns (
     sealed BLOB NOT NULL,
     updated_at INTEGER NOT NULL
 ) WITHOUT ROWID, STRICT;
+
+-- Messages to send, each to one target: see `ports/deliveries.py`. owner: the job whose option names the target. A taken
+-- delivery is pending, and due again when its attempt should long be over.
+CREATE TABLE deliveries (
+    id TEXT PRIMARY KEY NOT NULL,
+    target TEXT NOT NULL,
+    owner TEXT,
+    run_id TEXT,
+    receiver TEXT NOT NULL,
+    document TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'failed', 'dropped')),
+    attempts INTEGER NOT NULL CHECK (attempts >= 0),
+    due_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    finished_at INTEGER,
+    answer TEXT,
+    CHECK ((finished_at IS NULL) = (state = 'pending'))
+) STRICT;
+
+CREATE INDEX deliveries_due ON deliveries (due_at) WHERE state = 'pending';
+CREATE INDEX deliveries_failed ON deliveries (finished_at) WHERE state = 'failed';
+CREATE INDEX deliveries_accepted ON deliveries (receiver, finished_at) WHERE state = 'delivered';
+CREATE INDEX deliveries_over ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
 CREATE TABLE leader (
     name TEXT PRIMARY KEY NOT NULL,

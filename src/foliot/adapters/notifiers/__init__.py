@@ -1,0 +1,1 @@
+"""Notifiers: each sends messages to one kind of target."""

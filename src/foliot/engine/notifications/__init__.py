@@ -1,0 +1,1 @@
+"""Notifications: a listener that stores deliveries, and a sender that sends them."""

@@ -1,0 +1,1 @@
+"""Decides what is notified, finds the targets, and keeps their URLs secret."""
