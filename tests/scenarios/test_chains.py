@@ -4,17 +4,19 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import pytest
 
+from foliot import Foliot
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.alert import Alert
 from foliot.domain.events import EventKind
 from foliot.domain.instant import LATEST
 from foliot.ports.storage import Storage
+from foliot.service.queries.documents import as_json
 from foliot.testing.clock import VirtualClock
 from foliot.testing.invariants import check_invariants
 from tests.adapters.storage.postgres.fresh import fresh_database
@@ -22,6 +24,7 @@ from tests.scenarios.server import Place, until
 
 CHAIN: Final = f"{sys.executable} -m foliot chain"
 Document = dict[str, Any]
+Answer = TypeVar("Answer")
 
 
 @pytest.fixture
@@ -56,22 +59,30 @@ def add(place: Place, class_id: str, head: str = "", **stages: str) -> None:
     place.file.write_text(text)
 
 
+def asked(place: Place, ask: Callable[[Foliot], Awaitable[Answer]]) -> Answer:
+    """Ask the database from this process: starting a command takes longer."""
+    given = re.search(r'\[storage\]\nurl = "(.*)"', place.file.read_text())
+
+    async def run() -> Answer:
+        async with Foliot(given[1] if given else f"sqlite:///{place.directory}/foliot.db") as app:
+            return await ask(app)
+
+    return asyncio.run(run())
+
+
 def trigger(place: Place, class_id: str) -> str:
-    return place.foliot("trigger", class_id).split()[0]
-
-
-def shown(place: Place, run_id: str) -> Document:
-    return cast(Document, json.loads(place.foliot("chains", "show", run_id, "--json")))
+    return asked(place, lambda app: app.enqueue(class_id))
 
 
 def closed(place: Place, run_id: str) -> Document:
     """Wait until a chain is closed, and return it."""
 
-    def ask() -> Document | None:
-        ended = json.loads(place.foliot("show", run_id, "--json"))["finished_at"]
-        return shown(place, run_id) if ended else None
+    async def read_closed(app: Foliot) -> Document | None:
+        if not (await app.runs.get(run_id)).status.is_terminal:
+            return None
+        return as_json(await (await app.open()).queries.chains.get(run_id))
 
-    return until(ask, lambda: place.foliot("chains", "show", run_id))
+    return until(lambda: asked(place, read_closed), lambda: place.foliot("chains", "show", run_id))
 
 
 def ended(place: Place, run_id: str) -> Document:
@@ -276,7 +287,7 @@ def test_forged_claims_are_refused_and_open_the_breaker_once(place: Place) -> No
         "forged", "forged", "forged", "forged", "spending", "InvalidInput", "InvalidInput",
     ]  # fmt: skip
     assert (chain["outcome"], [step["key"] for step in chain["steps"]]) == ("failed", ["action.1"])
-    assert chain["cause"].startswith("forged: the request claims depth, which the scheduler alone decides")
+    assert chain["cause"].startswith("forged: the request claims 'depth', which the scheduler alone decides")
     assert shown_class["breaker"] == "open"
     assert (skipped["status"], skipped["reason"]) == ("skipped", "chain_refused")
     assert "1 breaker of chains open: disk until " in status

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from foliot.domain.chain.spec import SCOUT, ChainSpec, Stage
 from foliot.domain.chain.state import Chain, ChainStep
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.instant import Instant, to_iso
+from foliot.domain.instant import MINUTE, Instant, Millis, to_iso
 from foliot.domain.job.definition import tree_definition_id
 from foliot.domain.job.job import TREES_QUEUE, Delivery, JobSpec, Options
 from foliot.domain.run.retry import Retry
@@ -20,6 +20,7 @@ from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.spec import GRAPH
 
 STEP_TRIGGER: Final = "chain"
+SCOUT_TIMEOUT: Final = Millis(10 * MINUTE)
 _TEMPLATE: Final = re.compile(r"\{\{\s*(chainId|chainClass|stage|depth|attempt|expiresAt|deadline)\s*\}\}")
 _TEMPLATED: Final = ("env", "prompt", "args", "command", "argv", "url", "body", "headers", "stdin")
 """Fields of a specification in which templates are replaced, except in the command line of a shell."""
@@ -63,6 +64,9 @@ def stage_spec(stages: Mapping[str, Stage], registered: JobSpec | None) -> JobSp
     if options.queue != TREES_QUEUE:  # an execution or a fanout continues after a crash
         delivery = Delivery.AT_LEAST_ONCE if is_repeatable else Delivery.AT_MOST_ONCE
         options = replace(options, retry=Retry(), delivery=delivery)
+    if SCOUT in stages and options.timeout is None:
+        # Before it is armed, a chain has no expiry that would end a scout that hangs.
+        options = replace(options, timeout=SCOUT_TIMEOUT)
     codes = {code for name, stage in stages.items() for code in stage.codes(name)}
     return replace(spec, options=options, spec=_with_codes(spec, codes))
 

@@ -147,7 +147,8 @@ INTERVAL: Final = Schema(
 )
 _TABLE: Final = TABLES._replace(words="table")
 _STAGE_DOCS: Final = {
-    "scout": "Looks whether there is something to do. Without it every run of the class arms a chain.",
+    "scout": "Looks whether there is something to do, within 10 minutes or its `timeout`. Without it every run of the"
+    " class arms a chain.",
     "action": "Does it. Required.",
     "verify": "Checks whether it helped. Without it a chain closes after its action.",
     "monitor": "Checks again until the deadline; by default the same as `verify`.",
