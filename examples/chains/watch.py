@@ -1,7 +1,8 @@
 """Watch a chain arm, act, verify, taper off and vanish.
 
     python examples/chains/watch.py auction               in two minutes
-    python examples/chains/watch.py ci --speed 120        in one
+    python examples/chains/watch.py ci --speed 40         in one
+    python examples/chains/watch.py ci-hopeless           an action that cannot help, so that a person must act
 
 The durations of the example are divided by the speed, and the world of the example runs as much faster.
 """
@@ -19,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-EXAMPLES = ("auction", "ci", "index")
+EXAMPLES = ("auction", "ci", "ci-hopeless", "index")
+FASTEST = 200
 UNITS = {"s": 1, "m": 60, "h": 3600}
 DURATION = re.compile(r'"(\d+)([smh])"')
 FOLIOT = (sys.executable, "-m", "foliot")
@@ -30,6 +32,8 @@ def main() -> int:
     parser.add_argument("example", choices=EXAMPLES)
     parser.add_argument("--speed", type=float, default=20.0, help="How much faster than real time (default: 20).")
     options = parser.parse_args()
+    if not 1 <= options.speed <= FASTEST:
+        parser.error(f"--speed must be 1 to {FASTEST}: no delay of a chain is shorter than a second")
     with tempfile.TemporaryDirectory(prefix="foliot-chain-") as place:
         prepare(Path(place), options.example, options.speed)
         environment = {**os.environ, "FOLIOT_STORAGE": f"sqlite:///{place}/foliot.db"}
@@ -37,8 +41,8 @@ def main() -> int:
             (*FOLIOT, "serve", "--config", "foliot.toml"),
             cwd=place,
             env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=(Path(place) / "server.log").open("wb"),
+            stderr=subprocess.STDOUT,
         )
         try:
             return watch(server, Path(place), environment)
@@ -53,7 +57,7 @@ def prepare(place: Path, example: str, speed: float) -> None:
     """Write the configuration of the example, faster, and its world."""
 
     def faster(found: re.Match[str]) -> str:
-        return f'"{max(int(found[1]) * UNITS[found[2]] / speed, 1):.3f}s"'
+        return f'"{max(round(int(found[1]) * UNITS[found[2]] / speed), 1)}s"'
 
     text = DURATION.sub(faster, (HERE / f"{example}.toml").read_text())
     variables = f'SPEED = "{speed}", START = "{time.time()}", WORLD = "{place}/world.json"'
@@ -74,9 +78,10 @@ def watch(server: subprocess.Popen[bytes], place: Path, environment: dict[str, s
                 seen.add(line)
                 print(line, flush=True)
         if chain is not None and chain["state"] == "closed":
-            print("nothing of it is left. Its history: foliot chains show", chain["id"])
+            print("nothing of it is left but its history:\n")
+            print(foliot(place, environment, "chains", "show", chain["run_id"]))
             return 0
-    print("the server has stopped", file=sys.stderr)
+    print("the server has stopped:", (place / "server.log").read_text(), file=sys.stderr)
     return 1
 
 

@@ -1,5 +1,6 @@
 """[[chains]]: from what was read to the jobs of classes."""
 
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -7,19 +8,18 @@ from msgspec import convert
 from msgspec.structs import asdict, replace
 
 from foliot.config.document import Node
-from foliot.config.jobs import FileJob, read_id, read_options
+from foliot.config.jobs import FileJob, read_id, read_options, warn_of_workers, with_variables
 from foliot.config.kinds import Kind, kind_of, refuse_foreign_keys
 from foliot.config.reading import Fields, Found, Reading
 from foliot.config.schedules import NamedSchedule, distinct, job_schedules
 from foliot.config.work import read_work
-from foliot.domain.chain.guard import JOB_CLASSES
+from foliot.domain.chain.guard import JOB_CLASS
 from foliot.domain.chain.spec import CHAIN as CHAIN_KIND
 from foliot.domain.chain.spec import STAGES, BreakerRule, Ceilings, ChainSpec, Interval, Limits, Stage
 from foliot.domain.deploy.deployment import FILE
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.job.job import JobSpec, Options, check_name
 from foliot.domain.job.kinds import KINDS
-from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.vocabulary.chain import CHAIN, CHAIN_ONLY, INTERVAL, LIMITS, STAGE, STAGE_ONLY
@@ -34,10 +34,11 @@ _NO_DEFAULTS: Final = Fields()
 
 
 class ChainReader:
-    """Reads classes of chains, one by one."""
+    """Reads classes of chains, one by one. `queues`: those that this server works on; None if it has no worker."""
 
-    def __init__(self, ceilings: Ceilings, reading: Reading) -> None:
+    def __init__(self, ceilings: Ceilings, queues: Collection[str] | None, reading: Reading) -> None:
         self._ceilings = ceilings
+        self._queues = queues
         self._reading = reading
 
     def read(self, node: Node) -> FileJob | None:
@@ -45,11 +46,11 @@ class ChainReader:
         own = self._reading.table(node, CHAIN)
         if not isinstance(node.value, dict):
             return None
-        class_id = read_id(own, node, "chain", "auction-defense", self._reading)
         known = self._reading.problems.errors
-        if class_id.startswith(JOB_CLASSES):
-            hint = "These classes belong to the follow-ups of jobs."
-            self._reading.problems.error(own["id"].place, f"an id must not begin with {JOB_CLASSES}", hint)
+        class_id = read_id(own, node, "chain", "auction-defense", self._reading)
+        if class_id.startswith(JOB_CLASS):
+            hint = f"Such a class has the follow-ups of a job. Leave out {JOB_CLASS}"
+            self._reading.problems.error(own["id"].place, f"the id of a class cannot begin with {JOB_CLASS}", hint)
         spec = self._spec(own, node)
         schedules = tuple(distinct(job_schedules(class_id, own, self._reading), self._reading))
         if spec is None or self._reading.problems.errors > known:
@@ -66,26 +67,25 @@ class ChainReader:
         return FileJob(class_id, job, tuple(map(_overlapping, schedules)) if "overlap" not in own else schedules, own)
 
     def _spec(self, own: Fields, node: Node) -> ChainSpec | None:
-        stages = self._stages(own)
+        known = self._reading.problems.errors
+        stages, intervals = self._stages(own), self._intervals(own)
+        limits = Limits(**own.fill(LIMITS))
+        spec = ChainSpec(
+            stages=stages,
+            limits=limits,
+            breaker=BreakerRule(**own.value("breaker", {})),
+            **intervals,
+            **own.take({field.name: field.attribute for field in CHAIN_ONLY if field.name in _CHAIN_FIELDS}),
+        )
         try:
-            limits = convert(own.fill(LIMITS), Limits)
             self._ceilings.check(limits)
-            spec = ChainSpec(
-                stages=stages,
-                limits=limits,
-                breaker=convert(own.value("breaker", {}), BreakerRule),
-                **self._intervals(own),
-                **own.take({field.name: field.attribute for field in CHAIN_ONLY if field.name in _CHAIN_FIELDS}),
-            )
-            spec.check()
+            if self._reading.problems.errors == known:  # otherwise a stage may be missing that was given
+                spec.check()
         except InvalidInput as error:
             place = own[error.field].place if error.field in own else node.place
             self._reading.refuse(place, error)
-        except UNREADABLE as error:
-            self._reading.problems.error(node.place, f"a limit is out of range: {error}", "Correct this value.")
-        else:
-            return spec
-        return None
+            return None
+        return spec
 
     def _intervals(self, own: Fields) -> dict[str, Any]:
         if "intervals" not in own:
@@ -96,8 +96,18 @@ class ChainReader:
                 found.place, "intervals must be a list of tables", "Write [[chains.intervals]]."
             )
             return {}
-        tables = [self._reading.table(child, INTERVAL).fill(INTERVAL) for child in found.node.children()]
-        return {"intervals": tuple(convert(table, Interval) for table in tables)}
+        read = [self._interval(child) for child in found.node.children()]
+        return {"intervals": tuple(interval for interval in read if interval is not None)}
+
+    def _interval(self, node: Node) -> Interval | None:
+        known = self._reading.problems.errors
+        given = self._reading.table(node, INTERVAL).fill(INTERVAL)
+        if "every" in given:
+            return Interval(**given)
+        if self._reading.problems.errors == known:
+            hint = 'Give it one, such as every = "5m".'
+            self._reading.problems.error(node.place, "the interval has no every", hint)
+        return None
 
     # -- stages
 
@@ -133,14 +143,17 @@ class ChainReader:
         own = fields.take(_STAGE_FIELDS)
         if "job" in fields:
             self._refuse_work(fields)
-            return self._made(own, node)
+            return self._made(name, own, fields)
         kind = kind_of(fields, _NO_DEFAULTS, _OF_STAGES, self._reading)
         if kind is None:
             return None
         refuse_foreign_keys(kind, fields, self._reading)
-        options = read_options(fields, self._reading)
+        work = Fields({key: found for key, found in fields.items() if key not in _STAGE_FIELDS})
+        options = read_options(work, self._reading)
+        warn_of_workers(fields, options, self._queues, self._reading)
         spec, options = read_work(kind, fields, options, node, self._reading)
-        return self._made({**own, **_work(kind, spec, options)}, node)
+        written = with_variables(fields, spec)
+        return self._made(name, {**own, **_work(kind, spec, options), "written": written}, fields)
 
     def _refuse_work(self, fields: Fields) -> None:
         for name in fields.keys() - _STAGE_FIELDS.keys():
@@ -148,17 +161,26 @@ class ChainReader:
             message = f"{fields[name].name} means nothing to a stage that runs a job"
             self._reading.problems.error(fields[name].place, message, hint)
 
-    def _made(self, given: dict[str, Any], node: Node) -> Stage | None:
+    def _made(self, name: str, given: dict[str, Any], fields: Fields) -> Stage | None:
+        stage = convert(given, Stage)
         try:
-            return convert(given, Stage)
-        except UNREADABLE as error:
-            self._reading.problems.error(node.place, f"the stage cannot be used: {error}", "Correct this value.")
+            stage.check(name)
+        except InvalidInput as error:
+            self._reading.refuse(fields["exit_codes"].place, error)
             return None
+        return stage
 
 
 def _work(kind: Kind, spec: dict[str, Any], options: Options) -> dict[str, Any]:
     given = {name: value for name, value in asdict(options).items() if value != getattr(Options(), name)}
     return {"kind": kind.name, "spec": spec, "options": msgspec.to_builtins(given)}
+
+
+def stage_nodes(own: Fields) -> Iterator[Node]:
+    """Yield the tables of the stages of a class."""
+    yield from (own[name].node for name in STAGES if name in own)
+    if "stages" in own:
+        yield from own["stages"].node.children()
 
 
 def _overlapping(schedule: NamedSchedule) -> NamedSchedule:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
-from foliot.config.chains import ChainReader
+from foliot.config.chains import ChainReader, stage_nodes
 from foliot.config.document import Node
 from foliot.config.jobs import FileJob, JobReader, dependency_nodes, gate_cycles
 from foliot.config.reading import Fields, Found, Reading
@@ -19,7 +19,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.graph import MOST_CYCLES, find_cycles
 from foliot.domain.workflow.jobs import GRAPH, step_job_id
-from foliot.domain.workflow.recursion import jobs_of_stages, jobs_started_by, jobs_started_by_job, recursion_in
+from foliot.domain.workflow.recursion import jobs_started_by, jobs_started_by_job, recursion_in
 from foliot.errors import Place, suggest
 
 
@@ -80,7 +80,7 @@ def _read(sources: Sources, reading: Reading) -> _Found:
     reader = JobReader(sources.defaults, sources.queues, reading)
     reader.check_defaults()
     jobs = [job for job in map(reader.read, sources.jobs) if job is not None]
-    chains = ChainReader(sources.ceilings, reading)
+    chains = ChainReader(sources.ceilings, sources.queues, reading)
     jobs += [chain for chain in map(chains.read, sources.chains) if chain is not None]
     known = _Found(jobs, []).specs
     workflows = WorkflowReader(sources.defaults, sources.queues, known, reading)
@@ -167,12 +167,16 @@ def _check_steps(found: _Found, reading: Reading) -> None:
 def _check_stages(found: _Found, reading: Reading) -> None:
     """Report jobs that the stages of chains name and that do not exist."""
     needs = [
-        (job.id, name, job.fields["id"].node)
-        for job in found.jobs
-        if job.spec is not None and job.spec.kind == CHAIN and "id" in job.fields
-        for name in sorted(jobs_of_stages(job.spec))
+        (job.id, JobId(stage.value["job"]), stage.child("job"))
+        for job in _chains(found)
+        for stage in stage_nodes(job.fields)
+        if "job" in stage.value
     ]
     _check_needs(needs, found, reading)
+
+
+def _chains(found: _Found) -> list[FileJob]:
+    return [job for job in found.jobs if job.spec is not None and job.spec.kind == CHAIN]
 
 
 def _as_job(workflow: FileWorkflow) -> JobSpec:
@@ -181,7 +185,7 @@ def _as_job(workflow: FileWorkflow) -> JobSpec:
 
 
 def _check_recursion(found: _Found, reading: Reading) -> None:
-    """Report workflows that would start themselves, through steps and fanouts of these files."""
+    """Report workflows and chains that would start themselves, through steps and fanouts of these files."""
     started = {workflow.id: jobs_started_by(workflow.spec) for workflow in found.workflows if workflow.spec is not None}
     started |= {job_id: jobs_started_by_job(spec) for job_id, spec in found.specs.items() if job_id not in started}
     problems = recursion_in(started)
@@ -189,6 +193,13 @@ def _check_recursion(found: _Found, reading: Reading) -> None:
         if workflow.id in problems:
             problem = problems[workflow.id]
             reading.problems.error(workflow.place, problem.message, problem.hint)
+    for chain in _chains(found):
+        if chain.id in started[chain.id]:
+            place = chain.fields["id"].place
+            reading.problems.error(place, "a stage of a chain cannot run the chain itself", "Name another job.")
+        elif chain.id in problems:
+            problem = problems[chain.id]
+            reading.problems.error(chain.fields["id"].place, problem.message, problem.hint)
 
 
 def _renames(found: _Found, reading: Reading) -> dict[JobId, JobId]:

@@ -155,12 +155,12 @@ def definition(
         source=FILE,
         notify=notify,
         gate=gate,
-        written=_with_variables(fields, spec),
+        written=with_variables(fields, spec),
         **described,
     )
 
 
-def _with_variables(fields: Fields, spec: Collection[str]) -> dict[str, Any]:
+def with_variables(fields: Fields, spec: Collection[str]) -> dict[str, Any]:
     """Return the values that may be secrets and contain variables, with the names of the variables."""
     raw = [(field, fields[field.name].node.value) for field in _MAY_BE_SECRET if field.name in fields]
     written = {field.attribute: read_value(field.read, value) for field, value in raw if has_variables(value)}

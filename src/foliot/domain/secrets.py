@@ -6,6 +6,7 @@ Values are not declared as secrets, so their place and their name decide:
     webhook_url,             only the beginning of the URL is shown: its path often is the secret
       slack_webhook_url
     stdin, body              masked
+    stages                   each like the specification of a job
     url, inputs_from         without credentials, and with masked values in the query of a web address
     json, payload, params,   values are masked if their name sounds like a secret
       output
@@ -24,6 +25,7 @@ from typing import Any, Final
 HIDDEN: Final = "***"
 
 _TABLES: Final = frozenset({"env", "headers"})
+_STAGES: Final = "stages"
 _OPAQUE: Final = frozenset({"stdin", "body"})
 _DOCUMENTS: Final = frozenset({"json", "payload", "payload_template", "params"})
 
@@ -61,6 +63,8 @@ def public_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def public_value(field: str, value: Any) -> Any:
     """Return the value of a field of a definition with secrets masked."""
+    if field == _STAGES and isinstance(value, dict):
+        return {name: _public_stage(stage) for name, stage in value.items()}
     if field in _TABLES:
         return dict.fromkeys(value, HIDDEN) if isinstance(value, dict) else HIDDEN
     if field in _OPAQUE:
@@ -70,6 +74,17 @@ def public_value(field: str, value: Any) -> Any:
     if isinstance(value, str) and _is_url(field, value):
         return public_url(value)
     return public_document(value) if field in _DOCUMENTS else _public_texts(value)
+
+
+def _public_stage(stage: Any) -> Any:
+    """Return a stage of a chain, with names of environment variables instead of values, and with secrets masked."""
+    if not isinstance(stage, dict):
+        return _public_texts(stage)
+    shown = {name: public_value(name, value) for name, value in stage.items() if name not in ("spec", "written")}
+    own, written = stage.get("spec"), stage.get("written")
+    if not isinstance(own, dict):
+        return shown
+    return shown | {"spec": public_spec(own | written if isinstance(written, dict) else own)}
 
 
 def public_document(value: Any) -> Any:

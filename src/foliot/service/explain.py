@@ -1,7 +1,7 @@
 """Explains the state of runs, executions and steps.
 
 explain_run                         a run: RunExplanation; an execution: ExecutionExplanation;
-                                    a fanout: FanoutExplanation
+                                    a fanout: FanoutExplanation; a chain: ChainExplanation
 ExecutionExplainer.explain_steps    each step: StepExplanation, or None if its result needs none
 """
 
@@ -9,19 +9,23 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
+from foliot.domain.chain.state import ChainStep
 from foliot.domain.fanout.progress import ReducerState
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job.job import Job
 from foliot.domain.run.limits import shared_limit
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Run, Status
+from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.workflow.conditions import Result, is_met
 from foliot.domain.workflow.execution import StepRecord, recovered_steps
 from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.plan import Plan, step_as_job
 from foliot.domain.workflow.spec import Edge, Step
 from foliot.errors import NotFound, RowUnreadable
+from foliot.ports.chains import ChainDetails
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails
 from foliot.ports.pages import AwaitedLimit, Blockers, ExecutionDetails, RunDetails
@@ -29,6 +33,9 @@ from foliot.service.explanation import (
     Blocked,
     BlockingStep,
     CancelRequested,
+    ChainEnded,
+    ChainExplanation,
+    ChainInProgress,
     Due,
     Ended,
     ExecutionEnded,
@@ -42,6 +49,7 @@ from foliot.service.explanation import (
     InProgress,
     NoFreeSlot,
     NoWorker,
+    OpenStep,
     RetryDue,
     RunExplanation,
     Running,
@@ -58,9 +66,17 @@ from foliot.service.explanation import (
     WaitsForTurn,
 )
 
+_OF_CHAINS: Final = frozenset({Status.RUNNING, Status.SUCCESS, Status.FAILED, Status.CANCELLED, Status.SKIPPED})
+"""The statuses of the run of a chain that its steps explain."""
 
-def explain_run(page: RunDetails) -> RunExplanation | ExecutionExplanation | FanoutExplanation:
+
+def explain_run(
+    page: RunDetails, chain: ChainDetails | None = None
+) -> RunExplanation | ExecutionExplanation | FanoutExplanation | ChainExplanation:
+    """Explain a run. `chain`: the chain that it is, or is a step of."""
     run, blockers = page.run, page.blockers
+    if chain is not None and kind_of(run) is RunKind.CHAIN and run.status in _OF_CHAINS:
+        return _explain_chain(run, chain)
     if page.fanout is not None and run.unreadable is None:
         return _explain_fanout(run, page.fanout)
     if page.execution is None:
@@ -73,6 +89,33 @@ def explain_run(page: RunDetails) -> RunExplanation | ExecutionExplanation | Fan
     is_waiting = run.status in (Status.SCHEDULED, Status.QUEUED)
     job = explainer.definition(run) if is_waiting else blockers.jobs.get(run.job_id)
     return explain_single_run(run, job, blockers)
+
+
+def _explain_chain(run: Run, found: ChainDetails) -> ChainExplanation:
+    chain = found.chain
+    if run.status.is_terminal:
+        return ChainEnded(
+            chain_id=chain.id or None,
+            outcome=chain.outcome,
+            cause=None if chain.closing is None else chain.closing.cause,
+            reason=run.reason,
+        )
+    return ChainInProgress(
+        chain_id=chain.id or None,
+        chain_state=chain.state,
+        steps=tuple(_open_step(step, found.steps.get(step.run_id)) for step in chain.open_steps),
+        expires_at=_moment(chain.expires_at),
+    )
+
+
+def _open_step(step: ChainStep, run: Run | None) -> OpenStep:
+    begun = None if run is None else run.started_at
+    return OpenStep(
+        step=step.key,
+        status=None if run is None else run.status,
+        begins_at=to_datetime(step.due_at if begun is None else begun),
+        cause=step.cause,
+    )
 
 
 def _explain_fanout(run: Run, fanout: FanoutDetails) -> FanoutExplanation:

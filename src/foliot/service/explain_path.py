@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from foliot.domain.chain.state import ChainStep
 from foliot.domain.gate.spec import Action
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job.job import Job
@@ -16,12 +17,15 @@ from foliot.domain.workflow.execution import recovered_steps
 from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.layout import edge_words
 from foliot.domain.workflow.spec import Edge
+from foliot.ports.chains import ChainDetails
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.pages import ExecutionDetails, RunDetails
 from foliot.service import explanation as why
 from foliot.service.explain import ExecutionExplainer, explain_run
 from foliot.service.path import (
     AttemptStage,
+    ChainStage,
+    ChainStepStage,
     Change,
     ChangeKind,
     DueStage,
@@ -48,15 +52,31 @@ def binding(stage: Stage) -> Stage:
     return msgspec.structs.replace(stage, state=StageState.BINDS)
 
 
-def origin_of(page: RunDetails) -> Stage:
+def origin_of(page: RunDetails, chain: ChainDetails | None = None) -> Stage:
     """Return the first stage of a run without a tick: the step that it is, or what triggered it."""
     run, execution = page.run, page.execution
+    step = None if chain is None else next((one for one in chain.chain.steps if one.run_id == run.id), None)
+    if chain is not None and step is not None:
+        return _chain_step_stage(run, step, chain)
     if execution is not None and execution.execution.run_id == run.parent_id:
         return _step_stage(run, execution)
     given = page.start_input
     trigger = f"fanout {run.parent_id}" if kind_of(run) in (RunKind.ITEM, RunKind.REDUCER) else run.trigger
     return TriggerStage(
         trigger=trigger, created_at=to_datetime(run.created_at), user_id=given.user_id, rerun_of=given.rerun_of
+    )
+
+
+def _chain_step_stage(run: Run, step: ChainStep, found: ChainDetails) -> ChainStepStage:
+    return ChainStepStage(
+        chain_id=found.chain.id,
+        class_id=found.body.class_id,
+        chain_run=run.parent_id or "",
+        step=step.key,
+        depth=step.depth,
+        attempt=step.attempt,
+        cause=step.cause,
+        decision=step.decision,
     )
 
 
@@ -86,10 +106,10 @@ def _step_stage(run: Run, details: ExecutionDetails) -> StepStage:
 class RunPath:
     """The stages of a run after its origin, and which of them binds."""
 
-    def __init__(self, page: RunDetails) -> None:
+    def __init__(self, page: RunDetails, chain: ChainDetails | None = None) -> None:
         self._page = page
         self._run = page.run
-        self._why = explain_run(page)
+        self._why = explain_run(page, chain)
         self._is_execution = page.execution is not None and page.execution.execution.run_id == page.run.id
         self._job = self._definition()
 
@@ -118,6 +138,8 @@ class RunPath:
             yield from self._attempts()
             yield from self._steps()
             yield from self._items()
+            if isinstance(self._why, why.ChainExplanation):
+                yield ChainStage(why=self._why)
         yield self._exit()
 
     def _first_due(self) -> Instant:
@@ -258,6 +280,9 @@ class RunPath:
             case why.InProgress(under_way=under_way):
                 deadline = self._page.execution.execution.deadline if self._page.execution is not None else None
                 return StepsStage, Change(kind=ChangeKind.STEPS_END, at=moment(deadline), waits_for=under_way)
+            case why.ChainInProgress(steps=steps, expires_at=expires_at):
+                names = tuple(step.step for step in steps)
+                return ChainStage, Change(kind=ChangeKind.CHAIN_GOES_ON, at=expires_at, waits_for=names)
             case why.FanoutRunning() | why.FanoutEnding() if self._page.fanout is not None:
                 return ItemsStage, Change(kind=ChangeKind.ITEMS_END, at=moment(self._page.fanout.record.deadline))
             case why.StepsEnding():

@@ -170,6 +170,35 @@ class FanoutEnded(_Explanation, frozen=True, kw_only=True, tag="fanout_ended"):
 
 FanoutExplanation = FanoutRunning | FanoutEnding | FanoutEnded
 
+# -- chains
+
+
+class OpenStep(msgspec.Struct, frozen=True, kw_only=True):
+    step: str
+    status: str | None
+    begins_at: datetime
+    """When it is due, or has begun."""
+    cause: str
+
+
+class ChainInProgress(_Explanation, frozen=True, kw_only=True, tag="chain_in_progress"):
+    chain_id: str | None
+    """None: the scout has not decided."""
+    chain_state: str
+    steps: tuple[OpenStep, ...]
+    expires_at: datetime | None
+
+
+class ChainEnded(_Explanation, frozen=True, kw_only=True, tag="chain_ended"):
+    chain_id: str | None
+    """None: no chain was armed."""
+    outcome: str | None
+    cause: str | None
+    reason: str | None
+
+
+ChainExplanation = ChainInProgress | ChainEnded
+
 # -- steps
 
 
@@ -207,4 +236,4 @@ class WaitsForSteps(_Explanation, frozen=True, kw_only=True, tag="waits_for_step
 
 
 StepExplanation = StepReason | Blocked | ExecutionTimedOut | StepRunEnded | WaitsForSteps | RunExplanation
-Explanation = ExecutionExplanation | FanoutExplanation | StepExplanation
+Explanation = ExecutionExplanation | FanoutExplanation | ChainExplanation | StepExplanation

@@ -7,6 +7,8 @@ One stage *binds*: it decides the state now, for example the gate that a run wai
     step -> ...                                                                         the run of a step
     tick -> policy -> worker -> steps -> exit                                           an execution
     tick -> policy -> worker -> items -> exit                                           a fanout
+    tick -> policy -> worker -> chain -> exit                                           a chain
+    chain_step -> ...                                                                   a step of a chain
 
 `service.explain_path` builds them; each interface writes its own text for them.
 """
@@ -19,7 +21,7 @@ import msgspec
 from foliot.domain.gate.decision import Decision
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick import TickOutcome, TickReason
-from foliot.service.explanation import ExecutionExplanation, FanoutExplanation, StepExplanation
+from foliot.service.explanation import ChainExplanation, ExecutionExplanation, FanoutExplanation, StepExplanation
 from foliot.service.queries.pause_view import PauseView
 
 
@@ -48,6 +50,8 @@ class ChangeKind(StrEnum):
     ATTEMPT_ENDS = "attempt_ends"
     STEPS_END = "steps_end"
     ITEMS_END = "items_end"
+    CHAIN_GOES_ON = "chain_goes_on"
+    """A step of the chain ends, or the chain expires."""
     ANSWERED = "answered"
     REPAIRED = "repaired"
     """A row cannot be read, and must be repaired."""
@@ -228,6 +232,25 @@ class ItemsStage(_Stage, frozen=True, kw_only=True, tag="items"):
     deadline: datetime | None
 
 
+class ChainStage(_Stage, frozen=True, kw_only=True, tag="chain"):
+    why: ChainExplanation
+
+
+class ChainStepStage(_Stage, frozen=True, kw_only=True, tag="chain_step"):
+    """The run is a step of a chain."""
+
+    chain_id: str
+    """Empty: the scout, before a chain is armed."""
+    class_id: str
+    chain_run: str
+    step: str
+    depth: int
+    attempt: int
+    cause: str
+    """Why it was created."""
+    decision: str | None
+
+
 class ExitStage(_Stage, frozen=True, kw_only=True, tag="exit"):
     status: Status
     reason: str | None
@@ -253,6 +276,8 @@ Stage = (
     | AttemptStage
     | StepsStage
     | ItemsStage
+    | ChainStage
+    | ChainStepStage
     | ExitStage
 )
 

@@ -20,8 +20,9 @@ class Capture:
     def add(self, data: bytes) -> None:
         if self._mode == "last_line":
             self._kept += data
-            if len(self._kept) > 2 * LONGEST_LINE:
-                del self._kept[:-LONGEST_LINE]
+            if len(self._kept) > 4 * LONGEST_LINE:
+                # One byte more than the longest line: the end of the line before it, or a line that is too long.
+                del self._kept[: -LONGEST_LINE - 1]
             return
         self._size += len(data)
         if self._size > MAX_BYTES:

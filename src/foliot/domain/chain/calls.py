@@ -17,7 +17,8 @@ Answer = Mapping[str, Any]
 def facts_of(answer: Answer) -> Answer:
     """Return the facts of an answer. Raises ChainRefused if it is a refusal."""
     if "code" in answer:
-        raise ChainRefused(str(answer.get("error")), hint=str(answer.get("hint", "")), refusal=str(answer["code"]))
+        code = str(answer["code"])
+        raise ChainRefused(f"refused ({code}): {answer.get('error')}", hint=str(answer.get("hint", "")), refusal=code)
     return answer
 
 

@@ -7,13 +7,16 @@ code. A step that decides nothing of this has failed.
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from foliot.domain.instant import EARLIEST, LATEST, Instant, from_datetime
 from foliot.domain.run.payload import UNREADABLE
+
+T = TypeVar("T")
 
 
 class Decision(StrEnum):
@@ -60,7 +63,8 @@ POSSIBLE: Final[Mapping[str, frozenset[Decision]]] = {
 class Report(Struct, frozen=True, kw_only=True):
     """The JSON object that a step prints as its last line, returns, or answers with. Other keys are allowed."""
 
-    decision: Decision | None = None
+    decision: str | None = None
+    """A word that is no decision of the stage makes the step a failure."""
     reason: str = ""
     slot: str = ""
     """Which incident a scout found, if there can be several."""
@@ -72,17 +76,51 @@ class Report(Struct, frozen=True, kw_only=True):
     usd: float = 0.0
 
 
+class Usage(Struct, frozen=True, kw_only=True):
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class AgentResult(Struct, frozen=True, kw_only=True):
+    """What the command of an agent prints as its result. What the agent itself says is the text `result`."""
+
+    result: str
+    usage: Usage | None = None
+    total_cost_usd: float | None = None
+
+    @property
+    def has_spending(self) -> bool:
+        return self.usage is not None or self.total_cost_usd is not None
+
+
 NO_REPORT: Final = Report()
+_FENCE: Final = "```"
 
 
 def read_report(output: bytes | None) -> Report:
-    """Return the report in the output of a step. Output that is not such an object reports nothing."""
-    if output is None:
-        return NO_REPORT
+    """Return the report in the output of a step. Output that is not such an object reports nothing.
+
+    In the result of an agent, the report is the last line of its text. What was spent is what the command says, not
+    what the agent says.
+    """
+    agent = _read(output, AgentResult)
+    if agent is None or not agent.has_spending:
+        return _read(output, Report) or NO_REPORT
+    said = _read(_last_line(agent.result), Report) or NO_REPORT
+    usage = agent.usage or Usage()
+    return replace(said, tokens=usage.input_tokens + usage.output_tokens, usd=agent.total_cost_usd or 0.0)
+
+
+def _read(output: bytes | None, kind: type[T]) -> T | None:
     try:
-        return msgspec.json.decode(output, type=Report)
+        return None if output is None else msgspec.json.decode(output, type=kind)
     except UNREADABLE:
-        return NO_REPORT
+        return None
+
+
+def _last_line(text: str) -> bytes:
+    """Return the last line, without the end of a block of code around it."""
+    return text.rstrip().removesuffix(_FENCE).rstrip().rpartition("\n")[2].encode(errors="replace")
 
 
 def read_deadline(value: int | str | None) -> Instant | None:

@@ -14,6 +14,7 @@ from foliot.domain.run.run import Status
 from foliot.domain.tree.kind import ChildEnd
 
 MOST_REASON: Final = 1_000
+SCOUT_FAILED: Final = "scout_failed"
 _LOST: Final = frozenset({Reason.LEASE_LOST, Reason.RESTART})
 _PASSING: Final = frozenset({Reason.TIMEOUT, Reason.CONNECTION})
 """Reasons of failures after which a retry may help, whatever the exit code."""
@@ -47,7 +48,7 @@ class Flow(BoundedChain):
             return None
         possible = POSSIBLE.get(step.stage, POSSIBLE[""])
         if report.decision is not None:
-            return report.decision if report.decision in possible else None
+            return next((one for one in possible if one == report.decision), None)
         codes = self.stage(step.stage).codes(step.stage)
         return codes.get(end.exit_code or 0)
 
@@ -79,7 +80,7 @@ class Flow(BoundedChain):
         if step.stage == ACTION and VERIFY in self.spec.stages:
             self.plan(VERIFY, depth=step.depth + 1, parent=step.key, cause=why)
         elif step.stage == ESCALATE:
-            self.close(ChainOutcome.ESCALATED, why)
+            self.close(ChainOutcome.ESCALATED, step.cause)
 
     def _good(self, step: ChainStep, why: str) -> None:
         good = self.chain.good + 1
@@ -103,9 +104,9 @@ class Flow(BoundedChain):
     def _failed(self, step: ChainStep, end: ChildEnd) -> None:
         why = f"{step.key} ended as {end.status}" + (f": {end.error}" if end.error else "")
         if step.stage == SCOUT:
-            self.refusal = Refusal("scout_failed", why, "Look at its log.")
+            self.refusal = Refusal(SCOUT_FAILED, why, "Look at its log.")
         elif step.stage == ESCALATE:
-            self.close(ChainOutcome.ESCALATED, why)
+            self.close(ChainOutcome.ESCALATED, f"{step.cause}; {why}")
         elif self.body.is_imperative:
             self.close(ChainOutcome.FAILED, why)
         elif end.reason in _LOST and step.stage == ACTION and VERIFY in self.spec.stages:

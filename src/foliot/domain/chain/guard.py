@@ -16,8 +16,8 @@ from foliot.domain.chain.state import ChainOutcome
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant, Millis, to_datetime, to_iso
 
-JOB_CLASSES: Final = "job:"
-"""The beginning of the ids of classes of imperative chains."""
+JOB_CLASS: Final = "job:"
+"""What the names of classes of follow-ups begin with."""
 _KEPT_RUNS: Final = 3
 """How many runs an alert names."""
 
@@ -181,7 +181,7 @@ def class_key(class_id: str) -> str:
 
 def job_class(job_id: str) -> str:
     """Return the class of the chains that runs of a job start by themselves, so that one job never blocks another."""
-    return f"{JOB_CLASSES}{job_id}"
+    return f"{JOB_CLASS}{job_id}"
 
 
 def recent(moments: list[Instant], window: Millis, now: Instant) -> list[Instant]:

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import convert
 
 from foliot.domain.chain.decision import Report
-from foliot.domain.chain.flow import Flow
+from foliot.domain.chain.flow import SCOUT_FAILED, Flow
 from foliot.domain.chain.guard import ClassState, Refusal, class_key, read_class
 from foliot.domain.chain.spec import CHAIN, MONITOR, SCOUT, VERIFY, ChainSpec
 from foliot.domain.chain.state import Chain, ChainOutcome, ChainRecord, ChainState, read_chain
@@ -137,9 +137,8 @@ def record_of(flow: Flow) -> ChainRecord | None:
 def _ended(flow: Flow) -> Ended:
     """Return how the run of a chain without open steps ends."""
     chain = flow.chain
-    summary = msgspec.json.encode(
-        {"chain": chain.id or None, "outcome": chain.outcome or "quiet", "steps": chain.children}
-    )
+    outcome = chain.outcome or _unarmed(flow.refusal)
+    summary = msgspec.json.encode({"chain": chain.id or None, "outcome": outcome, "steps": chain.children})
     if chain.outcome is not None:
         status, reason = _STATUSES[chain.outcome]
         cause = "" if chain.closing is None else chain.closing.cause
@@ -150,9 +149,16 @@ def _ended(flow: Flow) -> Ended:
         return Ended(Status.TIMEOUT, Reason.TIMEOUT, "the scout took longer than the timeout", output=summary)
     if flow.refusal is None:
         return Ended(Status.SUCCESS, output=summary)
-    if flow.refusal.code == "scout_failed":
+    if flow.refusal.code == SCOUT_FAILED:
         return Ended(Status.FAILED, Reason.CHAIN_FAILED, flow.refusal.message, output=summary)
     return Ended(Status.SKIPPED, Reason.CHAIN_REFUSED, _words(flow.refusal), output=summary)
+
+
+def _unarmed(refusal: Refusal | None) -> str:
+    """Return the outcome of a run that armed no chain."""
+    if refusal is None:
+        return "quiet"
+    return "failed" if refusal.code == SCOUT_FAILED else "refused"
 
 
 def _words(refusal: Refusal) -> str:
@@ -170,7 +176,8 @@ def _body(start: Start, spec: ChainSpec, loaded: Loaded) -> ChainBody:
             if registered is None:
                 raise NotFound("job", stage.job)
         job_id = stage_job(class_id, name, stage)
-        jobs[job_id] = stage_spec(name, stage, registered)
+        sharing = {other: one for other, one in spec.stages.items() if stage_job(class_id, other, one) == job_id}
+        jobs[job_id] = stage_spec(sharing, registered)
         stage_jobs[name] = job_id
     if MONITOR not in stage_jobs and VERIFY in stage_jobs:
         stage_jobs[MONITOR] = stage_jobs[VERIFY]

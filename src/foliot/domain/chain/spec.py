@@ -71,9 +71,10 @@ class Ceilings(Struct, frozen=True, kw_only=True):
         for name in self.__struct_fields__:
             given, most = getattr(limits, name), getattr(self, name)
             if given > most:
-                shown = f"{most // SECOND} s" if name == "lifetime" else str(most)
+                is_time = name == "lifetime"
+                shown = [f"{value // SECOND} s" if is_time else str(value) for value in (given, most)]
                 raise InvalidJob(
-                    f"{name} is above the ceiling of this server, {shown}",
+                    f"{name} is {shown[0]}, above the ceiling of this server, {shown[1]}",
                     hint=f"Lower it, or raise {name} in [chain_ceilings].",
                     field=name,
                 )
@@ -126,6 +127,16 @@ class Stage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     idempotent: bool = False
     """Whether the step may be executed again after its worker was lost."""
 
+    def check(self, name: str) -> None:
+        """Raise InvalidJob if a step of the stage `name` could not decide what its exit codes say."""
+        possible = POSSIBLE.get(name, POSSIBLE[""])
+        for code, decision in self.codes(name).items():
+            if decision not in possible:
+                hint = f"Use one of: {', '.join(sorted(possible))}."
+                raise InvalidJob(f"the stage {name} cannot decide {decision}", hint=hint, field="exit_codes")
+            if not 0 <= code <= 255:
+                raise InvalidJob(f"{code} is not an exit code", hint="Use 0 to 255.", field="exit_codes")
+
     def delay_of(self, name: str) -> Millis:
         return Millis(DELAYS.get(name, 0) if self.delay is None else self.delay)
 
@@ -159,7 +170,7 @@ class ChainSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
             hint = f"Add a stage {ACTION}: what the chain does when it is armed."
             raise InvalidJob("a chain needs an action", hint=hint, field=ACTION)
         for name, stage in self.stages.items():
-            _check_stage(name, stage)
+            stage.check(name)
         if MONITOR in self.stages and VERIFY not in self.stages:
             raise InvalidJob("a chain with a monitor needs a verify", hint="Add a stage verify.", field=MONITOR)
         for name in (VERIFY, MONITOR):
@@ -172,16 +183,6 @@ class ChainSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
         if not _are_in_order(self.intervals):
             hint = "List them from the shortest within to the longest, and the last one without within."
             raise InvalidJob("the intervals are not in order", hint=hint, field="intervals")
-
-
-def _check_stage(name: str, stage: Stage) -> None:
-    possible = POSSIBLE.get(name, POSSIBLE[""])
-    for code, decision in stage.codes(name).items():
-        if decision not in possible:
-            hint = f"Use one of: {', '.join(sorted(possible))}."
-            raise InvalidJob(f"the stage {name} cannot decide {decision}", hint=hint, field="exit_codes")
-        if not 0 <= code <= 255:
-            raise InvalidJob(f"{code} is not an exit code", hint="Use 0 to 255.", field="exit_codes")
 
 
 def _can_close(name: str, stage: Stage) -> bool:

@@ -17,6 +17,7 @@ from foliot.domain.job.job import TREES_QUEUE, Delivery, JobSpec, Options
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import NewRun
 from foliot.domain.tree.tree import Tree
+from foliot.domain.workflow.spec import GRAPH
 
 STEP_TRIGGER: Final = "chain"
 SCOUT_TIMEOUT: Final = Millis(10 * MINUTE)
@@ -51,17 +52,23 @@ def stage_job(class_id: str, stage: str, given: Stage) -> JobId:
     return JobId(given.job) if given.job is not None else JobId(f"{class_id}.{stage}")
 
 
-def stage_spec(stage: str, given: Stage, registered: JobSpec | None) -> JobSpec:
-    """Return what the runs of a stage execute. The chain retries, not the run; a lost action is not repeated."""
+def stage_spec(stages: Mapping[str, Stage], registered: JobSpec | None) -> JobSpec:
+    """Return what the runs of a stage execute: of one stage, or of several that run the same registered job.
+
+    The chain retries, not the run; a lost action is not repeated.
+    """
+    given = next(iter(stages.values()))
     spec = JobSpec(kind=given.kind, spec=given.spec, written=given.written) if registered is None else registered
     options = convert(given.options, Options) if registered is None else spec.options
-    delivery = Delivery.AT_LEAST_ONCE if given.idempotent or stage == SCOUT else Delivery.AT_MOST_ONCE
+    is_repeatable = all(stage.idempotent or name == SCOUT for name, stage in stages.items())
     if options.queue != TREES_QUEUE:  # an execution or a fanout continues after a crash
+        delivery = Delivery.AT_LEAST_ONCE if is_repeatable else Delivery.AT_MOST_ONCE
         options = replace(options, retry=Retry(), delivery=delivery)
-    if stage == SCOUT and options.timeout is None:
+    if SCOUT in stages and options.timeout is None:
         # Before it is armed, a chain has no expiry that would end a scout that hangs.
         options = replace(options, timeout=SCOUT_TIMEOUT)
-    return replace(spec, options=options, spec=_with_codes(spec, given.codes(stage).keys()))
+    codes = {code for name, stage in stages.items() for code in stage.codes(name)}
+    return replace(spec, options=options, spec=_with_codes(spec, codes))
 
 
 def _with_codes(spec: JobSpec, codes: Any) -> Mapping[str, Any]:
@@ -111,7 +118,7 @@ def step_run(
         id=step.run_id,
         job_id=job_id,
         due_at=step.due_at,
-        payload=_payload(body, chain, about, payload),
+        payload=_payload(body, chain, about, payload, known),
         options=Options() if known is None else known.options,
         overrides=msgspec.json.encode(overrides),
         trigger=STEP_TRIGGER,
@@ -125,7 +132,7 @@ def step_run(
     )
 
 
-def _payload(body: ChainBody, chain: Chain, about: Mapping[str, Any], given: Any) -> bytes | None:
+def _payload(body: ChainBody, chain: Chain, about: Mapping[str, Any], given: Any, job: JobSpec | None) -> bytes | None:
     """Return the payload of a step: the metadata, and what the request gave it, or the scout found, or the run had.
 
     A job that an imperative chain starts gets what it was given, as from any other caller.
@@ -133,7 +140,15 @@ def _payload(body: ChainBody, chain: Chain, about: Mapping[str, Any], given: Any
     if body.is_imperative:
         return None if given is None else msgspec.json.encode(given)
     found = body.payload if chain.data is None else chain.data
-    return msgspec.json.encode({"chain": about, "data": found if given is None else given})
+    payload = {"chain": about, "data": found if given is None else given}
+    return msgspec.json.encode(payload if job is None or job.kind != GRAPH else _params(job, payload))
+
+
+def _params(workflow: JobSpec, payload: dict[str, Any]) -> dict[str, Any]:
+    """Return those of the metadata, the data and the fields of the data that are parameters of the workflow."""
+    data, known = payload["data"], workflow.payload_template
+    offered = {**data, **payload} if isinstance(data, dict) else payload
+    return {name: value for name, value in offered.items() if isinstance(known, dict) and name in known}
 
 
 def _variables(about: Mapping[str, Any]) -> dict[str, str]:

@@ -36,7 +36,7 @@ def check_size(size: int) -> None:
 def _last_object(data: bytes) -> bytes | None:
     """Return the last line that is not empty, if it is a JSON object. Most programs print something else."""
     line = data.rstrip().rpartition(b"\n")[2].strip()
-    if not line.startswith(b"{"):
+    if len(line) > LONGEST_LINE or not line.startswith(b"{"):
         return None
     try:
         return encode_payload(_strict_json(line), what="output")

@@ -5,28 +5,43 @@ from typing import Any, Final
 
 from foliot.domain.chain.decision import Decision
 from foliot.domain.chain.spec import STAGES, Ceilings
-from foliot.domain.instant import SECOND
+from foliot.domain.instant import DAY, SECOND
 from foliot.domain.vocabulary.field import Field, Schema, only, union, without
 from foliot.domain.vocabulary.job import DESCRIPTION, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.kind import FANOUT_FIELDS, INNER_KIND, KIND_FIELDS
 from foliot.domain.vocabulary.readers import (
     FLAG,
-    NUMBER,
     TABLES,
     TEXT,
     TEXTS,
-    WHOLE,
     Reader,
     list_of,
     read_bounded,
+    read_number,
     whole,
     word_of,
     wrong,
 )
 from foliot.domain.vocabulary.schedule import PAYLOAD, POLICY, RULE
-from foliot.domain.vocabulary.times import DURATION
+from foliot.domain.vocabulary.times import duration
+from foliot.errors import InvalidInput
 
 _DECISION: Final = word_of(Decision)
+_LONGEST: Final = 366 * DAY / SECOND
+_DURATION: Final = duration(1, _LONGEST)
+_DELAY: Final = duration(0, _LONGEST)
+_COUNT: Final = whole(1, 1_000_000)
+_TOKENS: Final = whole(0, 10**15)
+
+
+def _dollars(value: Any) -> float:
+    found = read_number(value)
+    if found < 0:
+        raise InvalidInput(f"must be 0 or more, not {found:g}", hint="Leave it out for no limit.")
+    return found
+
+
+_DOLLARS: Final = Reader("number", _dollars)
 
 
 def _codes(value: Any) -> dict[int, Decision]:
@@ -44,12 +59,14 @@ STAGE_ONLY: Final = (
     Field("job", TEXT, "The job or workflow that a step of the stage runs, instead of a command."),
     Field(
         "delay",
-        DURATION,
+        _DELAY,
         "How long after its cause a step of the stage begins. By default 3 minutes for `action`, 2 minutes for"
         " `verify`, 0 for others.",
     ),
     *(
-        field.means("The delays before retries of the stage.", '["2m", "5m", "12m"]')._replace(fills="")
+        field.means("The delays before retries of the stage.", '["2m", "5m", "12m"]')._replace(
+            fills="", read=list_of(_DURATION)
+        )
         for field in only(OPTIONS, "retry_delays")
     ),
     Field(
@@ -96,35 +113,35 @@ def _ceiling(name: str) -> str:
 
 
 LIMITS: Final = (
-    Field("max_depth", WHOLE, "The largest depth. The scout has depth 0, its action 1, the verification 2.", "4"),
-    Field("max_children", WHOLE, "How many steps one chain may have, without the scout.", "8"),
-    Field("max_retries", WHOLE, "How often one stage is retried.", "3"),
-    Field("lifetime", DURATION, "The longest time from arming to the end.", "5400"),
-    Field("max_concurrent", WHOLE, "How many chains of the class may be active.", "3"),
-    Field("spawns", WHOLE, "How many steps those of one chain may ask for within `spawn_window`.", "3"),
-    Field("spawn_window", DURATION, "See `spawns`.", "10"),
+    Field("max_depth", _COUNT, "The largest depth. The scout has depth 0, its action 1, the verification 2.", "4"),
+    Field("max_children", _COUNT, "How many steps one chain may have, without the scout.", "8"),
+    Field("max_retries", whole(0, 1_000_000), "How often one stage is retried.", "3"),
+    Field("lifetime", _DURATION, "The longest time from arming to the end.", "5400"),
+    Field("max_concurrent", _COUNT, "How many chains of the class may be active.", "3"),
+    Field("spawns", _COUNT, "How many steps those of one chain may ask for within `spawn_window`.", "3"),
+    Field("spawn_window", _DURATION, "See `spawns`.", "10"),
     Field(
         "class_spawns",
-        WHOLE,
+        _COUNT,
         "How many steps those of all chains of the class may ask for within `class_window`.",
         "10",
     ),
-    Field("class_window", DURATION, "See `class_spawns`.", "60"),
-    Field("tokens", WHOLE, "How many tokens one chain may spend."),
-    Field("usd", NUMBER, "How many dollars one chain may spend."),
-    Field("daily_tokens", WHOLE, "How many tokens all chains of the class may spend on one day (UTC)."),
-    Field("daily_usd", NUMBER, "How many dollars all chains of the class may spend on one day (UTC)."),
+    Field("class_window", _DURATION, "See `class_spawns`.", "60"),
+    Field("tokens", _TOKENS, "How many tokens one chain may spend."),
+    Field("usd", _DOLLARS, "How many dollars one chain may spend."),
+    Field("daily_tokens", _TOKENS, "How many tokens all chains of the class may spend on one day (UTC)."),
+    Field("daily_usd", _DOLLARS, "How many dollars all chains of the class may spend on one day (UTC)."),
 )
 BREAKER: Final = Schema(
-    Field("failures", WHOLE, "After so many failed chains in a row the breaker opens.", "3"),
-    Field("window", DURATION, "The longest time from the first of these failures to the last.", "1800"),
-    Field("cooldown", DURATION, "How long the breaker stays open. Then one chain is tried.", "3600"),
+    Field("failures", whole(1, 100), "After so many failed chains in a row the breaker opens.", "3"),
+    Field("window", _DURATION, "The longest time from the first of these failures to the last.", "1800"),
+    Field("cooldown", _DURATION, "How long the breaker stays open. Then one chain is tried.", "3600"),
     owner="[chains.breaker]",
 )
 INTERVAL: Final = Schema(
-    Field("every", DURATION, "The time to the next check."),
+    Field("every", _DURATION, "The time to the next check."),
     Field(
-        "within", DURATION, "Applies while at most this long is left until the deadline. The last interval has none."
+        "within", _DURATION, "Applies while at most this long is left until the deadline. The last interval has none."
     ),
     owner="[[chains.intervals]]",
 )
@@ -138,10 +155,8 @@ _STAGE_DOCS: Final = {
     "escalate": "Runs once when a person must act, after the alert.",
 }
 CHAIN_ONLY: Final = (
-    Field("window", DURATION, "The time from arming to the deadline, unless the scout gives a deadline."),
-    Field(
-        "grace", DURATION, "How long after the deadline the chain expires. `lifetime` is a limit in any case.", "900"
-    ),
+    Field("window", _DURATION, "The time from arming to the deadline, unless the scout gives a deadline."),
+    Field("grace", _DELAY, "How long after the deadline the chain expires. `lifetime` is a limit in any case.", "900"),
     Field("good_checks", whole(1, 100), "How many checks in a row must be good before the chain closes.", "1"),
     Field("breaker", _TABLE, "See below.", "{}", table=BREAKER),
     Field(

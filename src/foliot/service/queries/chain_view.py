@@ -11,7 +11,7 @@ from foliot.domain.chain.state import ChainOutcome, ChainRecord, ChainState, Cha
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job.job import Job
 from foliot.domain.run.payload import UNREADABLE
-from foliot.domain.run.run import BEGUN, Status
+from foliot.domain.run.run import BEGUN, Run, Status
 from foliot.ports.chains import ChainClass, ChainDetails
 from foliot.service.queries.documents import moment
 
@@ -100,6 +100,22 @@ class RefusedView(Struct, frozen=True, kw_only=True):
     code: str
     message: str
     step: str
+
+
+class ChainPartView(Struct, frozen=True, kw_only=True):
+    """What the page of a run says about its chain: the run is the chain, or one of its steps."""
+
+    id: str
+    class_id: str
+    run_id: str
+    state: ChainState
+    outcome: ChainOutcome | None
+    step: str | None
+    """The key of the step that the run is. None: it is the chain."""
+    cause: str | None
+    """Why the step was created, or why the chain was closed."""
+    decision: str | None
+    """What the step decided."""
 
 
 class ChainDetailView(ChainView, frozen=True, kw_only=True):
@@ -192,6 +208,28 @@ def view_details(record: ChainRecord, found: ChainDetails) -> ChainDetailView:
         ],
         limits=_limits(found.body.spec.limits),
     )
+
+
+def view_part(run: Run, found: ChainDetails) -> ChainPartView | None:
+    """Return the part of a run in its chain. None: no chain was armed."""
+    if found.record is None:
+        return None
+    details = view_details(found.record, found)
+    step = next((one for one in details.steps if one.run_id == run.id), None)
+    return ChainPartView(
+        id=details.id,
+        class_id=details.class_id,
+        run_id=details.run_id,
+        state=details.state,
+        outcome=details.outcome,
+        step=None if step is None else step.key,
+        cause=details.cause if step is None else step.cause,
+        decision=None if step is None else _decided(step),
+    )
+
+
+def _decided(step: ChainStepView) -> str | None:
+    return step.decision and step.decision + (f": {step.reason}" if step.reason else "")
 
 
 def _move(move: Move) -> MoveView:

@@ -1,9 +1,13 @@
 """Queries about chains and their classes."""
 
 from foliot.domain.chain.state import ChainState
+from foliot.domain.chain.step import STEP_TRIGGER
+from foliot.domain.run.run import Run
+from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.errors import NotFound
-from foliot.ports.chains import ChainFilter
+from foliot.ports.chains import ChainDetails, ChainFilter
 from foliot.ports.clock import Clock
+from foliot.ports.queries import Queries
 from foliot.ports.storage import Storage
 from foliot.service.paging import check_limit
 from foliot.service.queries.chain_view import (
@@ -14,6 +18,14 @@ from foliot.service.queries.chain_view import (
     view_class,
     view_details,
 )
+
+
+async def chain_of(queries: Queries, run: Run) -> ChainDetails | None:
+    """Return the chain that a run is, or is a step of."""
+    if kind_of(run) is RunKind.CHAIN:
+        return await queries.chain(run.id)
+    is_step = run.trigger == STEP_TRIGGER and run.parent_id is not None
+    return await queries.chain(run.parent_id or "") if is_step else None
 
 
 class ChainQueries:

@@ -7,12 +7,14 @@ from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import EARLIEST, LATEST, SECOND, Instant, from_datetime, to_datetime
 from foliot.domain.run.reference import LAST, read_reference
 from foliot.errors import InvalidInput
+from foliot.ports.chains import ChainDetails
 from foliot.ports.clock import Clock
 from foliot.ports.pages import Explained, Matches
 from foliot.ports.storage import Storage
 from foliot.service.explain_path import RunPath, origin_of
 from foliot.service.explain_tick import decided_stages, explain_decided, explain_undecided
 from foliot.service.path import Change, Path, Stage
+from foliot.service.queries.chains import chain_of
 from foliot.service.references import References
 
 _NAMED: Final = 10
@@ -30,11 +32,11 @@ class ExplainQuery:
         parsed = read_reference(reference)
         found = await self._queries.explained_run(parsed)
         if not isinstance(found, Matches):
-            return self._path(found)
+            return await self._path(found)
         if reference.endswith(LAST) and (name := reference.removesuffix(LAST)):
             newest = await self._queries.explained_tick(ScheduleId(name), EARLIEST, LATEST)
             if newest is not None and newest.tick is not None and newest.tick.row is not None:
-                return self._path(newest)
+                return await self._path(newest)
         raise await self._references.no_single_run(reference, parsed, found)
 
     async def tick(self, schedule_id: str, at: datetime) -> Path:
@@ -47,7 +49,7 @@ class ExplainQuery:
             found = await self._queries.explained_tick(only, since, until)
         if found is None:
             raise await self._references.no_schedule(schedule_id)
-        return self._path(found)
+        return await self._path(found)
 
     async def _only_schedule(self, job_id: str) -> ScheduleId:
         schedules = (await self._queries.schedules(job_id=JobId(job_id), limit=_NAMED)).schedules
@@ -59,10 +61,10 @@ class ExplainQuery:
         names = ", ".join(schedule.id for schedule in schedules)
         raise InvalidInput(f"{job_id!a} has several schedules", hint=f"Name one of them: {names}.")
 
-    def _path(self, found: Explained) -> Path:
+    async def _path(self, found: Explained) -> Path:
         now = self._clock.now()
-        stages, change = _explain(found, now)
         run = None if found.run is None else found.run.run
+        stages, change = _explain(found, None if run is None else await chain_of(self._queries, run), now)
         return Path(
             at=to_datetime(now),
             run_id=None if run is None else run.id,
@@ -73,11 +75,11 @@ class ExplainQuery:
         )
 
 
-def _explain(found: Explained, now: Instant) -> tuple[list[Stage], Change]:
+def _explain(found: Explained, chain: ChainDetails | None, now: Instant) -> tuple[list[Stage], Change]:
     page, tick = found
     row = None if tick is None else tick.row
     if page is not None:
-        origin = [origin_of(page)] if tick is None or row is None else decided_stages(tick, row)
-        return RunPath(page).stages(origin)
+        origin = [origin_of(page, chain)] if tick is None or row is None else decided_stages(tick, row)
+        return RunPath(page, chain).stages(origin)
     assert tick is not None
     return explain_undecided(tick, now) if row is None else explain_decided(tick, row)

@@ -17,8 +17,10 @@ from foliot.ports.clock import Clock
 from foliot.ports.pages import Matches, RunDetails, RunFilter, RunListFilter
 from foliot.ports.storage import Storage
 from foliot.service.explain import explain_run
-from foliot.service.explanation import ExecutionExplanation, FanoutExplanation, RunExplanation
+from foliot.service.explanation import ChainExplanation, ExecutionExplanation, FanoutExplanation, RunExplanation
 from foliot.service.queries.actions import ActionQueries, ActionView
+from foliot.service.queries.chain_view import ChainPartView, view_part
+from foliot.service.queries.chains import chain_of
 from foliot.service.queries.executions import ExecutionPage, execution_page
 from foliot.service.queries.fanout_view import FanoutView, view_fanout
 from foliot.service.queries.logs import Logs
@@ -40,7 +42,7 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about one run."""
 
     run: RunView
-    why: RunExplanation | ExecutionExplanation | FanoutExplanation
+    why: RunExplanation | ExecutionExplanation | FanoutExplanation | ChainExplanation
     attempts: list[AttemptView]
     log: LogEndView
     given_back: int
@@ -55,6 +57,8 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     """The progress of the fanout that the run is. None: it is none, or was not opened yet."""
     actions: list[ActionView]
     """What people and programs did with it, in order, as far back as the audit trail goes."""
+    chain: ChainPartView | None
+    """The chain that the run is, or is a step of. None: neither, or no chain was armed."""
 
 
 class RunQueries:
@@ -76,9 +80,10 @@ class RunQueries:
     async def page_of(self, details: RunDetails) -> RunPage:
         run, execution, fanout = details.run, details.execution, details.fanout
         log = await self._logs.summary(run, details.attempts, details.logs_kept_from)
+        chain = await chain_of(self._queries, run)
         return RunPage(
             run=view_run(run, details.start_input, details.launch),
-            why=explain_run(details),
+            why=explain_run(details, chain),
             attempts=[view_attempt(record) for record in details.attempts],
             log=LogEndView(**log.end._asdict()),
             given_back=log.given_back,
@@ -87,6 +92,7 @@ class RunQueries:
             decision=details.decision,
             fanout=None if fanout is None else view_fanout(fanout, run, self._clock.now()),
             actions=await self._actions.of_run(run.id),
+            chain=None if chain is None else view_part(run, chain),
         )
 
     async def get(self, run_id: str) -> RunView:

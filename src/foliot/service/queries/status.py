@@ -1,15 +1,17 @@
 """The status page: which processes are alive, what waits, and notices about problems that a person must solve."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
+from foliot.domain.chain.guard import BreakerState, read_class
 from foliot.domain.instant import DAY, SECOND, Instant, to_datetime
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.ports.chains import ChainClass
 from foliot.ports.clock import Clock
 from foliot.ports.pages import HealthDetails, HealthLimits
 from foliot.ports.storage import Storage
@@ -90,6 +92,20 @@ class JobsStopped(BaseNotice, frozen=True, kw_only=True, tag="jobs_stopped"):
     state: State = State.ATTENTION
 
 
+class OpenBreaker(msgspec.Struct, frozen=True, kw_only=True):
+    class_id: str
+    until: datetime
+    cause: str
+
+
+class BreakersOpen(BaseNotice, frozen=True, kw_only=True, tag="breakers_open"):
+    """Classes of chains arm no chain, because too many failed or one tried to exceed a limit."""
+
+    breakers: tuple[OpenBreaker, ...]
+    """By class."""
+    state: State = State.ATTENTION
+
+
 class DiskLow(BaseNotice, frozen=True, kw_only=True, tag="disk_low"):
     free: int
     state: State = State.ATTENTION
@@ -104,6 +120,7 @@ Notice = (
     | JobsStopped
     | JobsFailing
     | DiskLow
+    | BreakersOpen
     | DeliveriesFailed
     | ClockNotice
 )
@@ -163,7 +180,8 @@ class StatusQuery:
     async def page(self) -> StatusPage:
         now = self._clock.now()
         found = await self._queries.health(health_limits(now))
-        notices = [*notices_of(found), *await self._clock_notices(found, now)]
+        breakers = breaker_notices(await self._queries.chain_classes(), now)
+        notices = [*notices_of(found), *breakers, *await self._clock_notices(found, now)]
         notices += [notice async for notice in delivery_notices(self._deliveries, now)]
         notices.sort(key=lambda notice: SEVEREST_FIRST.index(notice.state))
         return StatusPage(
@@ -227,6 +245,17 @@ def notices_of(found: HealthDetails) -> Iterator[Notice]:
         yield JobsFailing(count=found.failing_count, jobs=tuple(run.job_id for run in found.failing))
     if found.size.free is not None and found.size.free < LEAST_FREE:
         yield DiskLow(free=found.size.free)
+
+
+def breaker_notices(classes: Iterable[ChainClass], now: Instant) -> Iterator[BreakersOpen]:
+    opened = ((one.class_id, read_class(one.document.body)) for one in classes)
+    breakers = tuple(
+        OpenBreaker(class_id=class_id, until=to_datetime(state.opened.until), cause=state.opened.cause)
+        for class_id, state in opened
+        if state.opened is not None and state.breaker(now) is BreakerState.OPEN
+    )
+    if breakers:
+        yield BreakersOpen(breakers=breakers)
 
 
 def _unserved(found: HealthDetails) -> tuple[str, ...]:

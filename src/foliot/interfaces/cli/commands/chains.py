@@ -13,6 +13,7 @@ from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.output import print_json, print_json_lines, print_note, print_result
 from foliot.interfaces.cli.render.chain import print_chain, print_chains, print_classes
+from foliot.interfaces.cli.render.text import counted
 from foliot.service.queries.chain_view import ChainView, ClassView
 from foliot.service.queries.documents import as_json as document_of
 from foliot.service.services import Services
@@ -131,7 +132,7 @@ def stop_class(classes: tuple[str, ...], storage: str | None, config: Path | Non
 
     async def run(services: Services, name: str) -> Result:
         count = await services.chains.stop_class(name)
-        return {"class": name, "stopped": count, "text": f"{name} is stopped, with {count} active chains"}
+        return {"class": name, "stopped": count, "text": f"{name} is stopped, with {counted(count, 'active chain')}"}
 
     return run_batch(storage, config, classes, run, as_json=as_json)
 

@@ -1,12 +1,18 @@
 """Chains and their classes, as text."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from foliot.interfaces.cli.render.format import moment
+from foliot.domain.instant import SECOND
+from foliot.interfaces.cli.render.format import exact_span, json_line, moment
 from foliot.interfaces.cli.render.table import Column, print_fields, print_section
 from foliot.service.queries.chain_view import ChainDetailView, ChainStepView, ChainView, ClassView
+from foliot.service.queries.job_view import JobView
 
+_MAIN: Final = ("command", "argv", "url", "call", "prompt", "items", "inputs_from")
+"""The fields of a specification that say what is done."""
+_OF_CLASS: Final = ("window", "grace", "good_checks")
+_DURATIONS: Final = frozenset({"lifetime", "spawn_window", "class_window", "window", "grace", "cooldown"})
 _CLASSES: Final = (
     Column("CLASS", is_whole=True),
     Column("BREAKER", stays=True),
@@ -65,6 +71,35 @@ def _breaker(one: ClassView) -> str:
 def _spent(tokens: int, usd: float) -> str:
     parts = [f"{tokens} tokens" if tokens else "", f"{usd:g} USD" if usd else ""]
     return ", ".join(part for part in parts if part) or "-"
+
+
+def class_fields(job: JobView) -> list[tuple[str, object]]:
+    """Return the definition of a class: a line for each stage, and the limits that differ from the defaults."""
+    stages: Mapping[str, Any] = job.spec.get("stages", {})
+    limits = {**job.spec.get("limits", {}), **{name: job.spec[name] for name in _OF_CLASS if name in job.spec}}
+    breaker: Mapping[str, Any] = job.spec.get("breaker", {})
+    return [
+        *((f"  {name}", _stage_text(stage)) for name, stage in stages.items()),
+        ("  limits", _settings(limits)),
+        ("  breaker", _settings(breaker)),
+    ]
+
+
+def _stage_text(stage: Mapping[str, Any]) -> str:
+    if "job" in stage:
+        work = f"job {stage['job']}"
+    else:
+        kind, spec = stage.get("kind", "shell"), stage.get("spec", {})
+        main = next((spec[name] for name in _MAIN if name in spec), "")
+        work = f"{kind}: {main if isinstance(main, str) else json_line(main)}"
+    delay = f", {exact_span(stage['delay'] // SECOND)} after its cause" if "delay" in stage else ""
+    return f"{work}{delay}"
+
+
+def _settings(given: Mapping[str, Any]) -> str | None:
+    """Return options as text. Durations are stored as milliseconds."""
+    texts = [f"{name}={exact_span(value // SECOND) if name in _DURATIONS else value}" for name, value in given.items()]
+    return ", ".join(texts) or None
 
 
 def print_chains(chains: Sequence[ChainView], *, title: str = "") -> None:

@@ -5,6 +5,7 @@ from typing import Final
 
 from foliot.domain.job.job import DEFAULT_QUEUE
 from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import BEGUN
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.layout import edge_words
@@ -48,6 +49,11 @@ REASONS: Final[Mapping[str, str]] = {
     Reason.REDUCER_FAILED: "its reducer did not succeed",
     Reason.REJECTED: "it was rejected",
     Reason.MARKED: "it was marked as a success",
+    Reason.CHAIN_ESCALATED: "the chain escalated: a person must act",
+    Reason.CHAIN_FAILED: "the chain failed",
+    Reason.CHAIN_EXPIRED: "the chain expired",
+    Reason.CHAIN_REFUSED: "the scout found something, but no chain was armed",
+    Reason.BREAKER_OPEN: "the breaker of its class opened",
 }
 """Reasons of a run as text. A reason that is not listed is printed as it is."""
 STEP_REASONS: Final[Mapping[str, str]] = {
@@ -80,6 +86,8 @@ def explain(given: why.Explanation) -> str:
             return _execution(given)
         case why.FanoutRunning() | why.FanoutEnding() | why.FanoutEnded():
             return _fanout(given)
+        case why.ChainInProgress() | why.ChainEnded():
+            return _chain(given)
         case why.StepReason() | why.Blocked() | why.ExecutionTimedOut() | why.StepRunEnded() | why.WaitsForSteps():
             return _step(given)
     return _waiting(given)
@@ -184,6 +192,26 @@ def _fanout(given: why.FanoutRunning | why.FanoutEnding | why.FanoutEnded) -> st
             counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in given.counts.items())
             reason = f"{_reason(given.reason)}; " if given.reason else ""
             return f"{reason}{counted(given.total, 'item')}{f': {counts}' if counts else ''}"
+
+
+def _chain(given: why.ChainInProgress | why.ChainEnded) -> str:
+    match given:
+        case why.ChainInProgress():
+            state = f"{given.chain_id} is {given.chain_state.replace('_', ' ')}" if given.chain_id else "not armed yet"
+            return "; ".join((state, *map(_open_step, given.steps)))
+        case why.ChainEnded(chain_id=None, reason=None):
+            return "the scout found nothing to do"
+        case why.ChainEnded(chain_id=None):
+            return _reason(given.reason) or "no chain was armed"
+        case why.ChainEnded():
+            outcome = (given.outcome or "closed").replace("_", " ")
+            return f"{given.chain_id} is closed ({outcome})" + (f": {given.cause}" if given.cause else "")
+
+
+def _open_step(step: why.OpenStep) -> str:
+    if step.status in BEGUN:
+        return f"{step.step} has been running since {moment(step.begins_at)}"
+    return f"{step.step} begins at {moment(step.begins_at)}, because {step.cause}"
 
 
 def _step(

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from foliot.domain.chain.spec import CHAIN
 from foliot.interfaces.cli.output import print_line
+from foliot.interfaces.cli.render.chain import class_fields
 from foliot.interfaces.cli.render.format import (
     RUN_COLUMNS,
     TICK_COLUMNS,
@@ -56,7 +58,7 @@ def _facts(page: JobPage) -> list[tuple[str, object]]:
         ("paused by", job.paused_by),
         ("stopped", stopped_text(job)),
         ("kind", job.kind),
-        *((f"  {name}", plain(value)) for name, value in job.spec.items()),
+        *(class_fields(job) if job.kind == CHAIN else ((f"  {name}", plain(job.spec[name])) for name in job.spec)),
         ("payload", None if job.payload_template is None else json_line(job.payload_template)),
         *((name, option_text(name, value)) for name, value in job.options.items()),
         ("pause_after_failures", job.pause_after_failures),
@@ -65,5 +67,6 @@ def _facts(page: JobPage) -> list[tuple[str, object]]:
         ("tags", ", ".join(job.tags) or None),
         ("owner", job.owner or None),
         ("from", f"{job.source}, revision {job.revision}, changed {moment(job.updated_at)}"),
+        ("chains", f"foliot chains list --class {job.id}" if job.kind == CHAIN else None),
         ("drawing", f"foliot workflows show {job.id}" if job.kind == WORKFLOW else None),
     ]

@@ -16,7 +16,7 @@ from foliot.interfaces.cli.render.format import exact_span, last_line, moment, s
 from foliot.interfaces.cli.render.pause import pause_text
 from foliot.interfaces.cli.render.text import counted
 from foliot.service import path as answer
-from foliot.service.path import ChangeKind, NotPlanned, Path, Stage, StageState
+from foliot.service.path import Change, ChangeKind, NotPlanned, Path, Stage, StageState
 from foliot.service.queries.pause_view import PauseView
 
 _MOST_NAMED: Final = 5
@@ -66,7 +66,7 @@ def path_fields(path: Path) -> list[tuple[str, object]]:
 
 def _name(stage: Stage) -> str:
     name = str(type(stage).__struct_config__.tag)
-    return f"{name} {stage.number}" if isinstance(stage, answer.AttemptStage) else name
+    return f"{name} {stage.number}" if isinstance(stage, answer.AttemptStage) else name.replace("_", " ")
 
 
 # -- stages
@@ -89,6 +89,8 @@ def stage_text(stage: Stage) -> str:
             return f"created at {moment(stage.created_at)} by {stage.trigger}{user}{of}"
         case answer.StepStage():
             return _step(stage)
+        case answer.ChainStepStage():
+            return _chain_step(stage)
         case answer.DueStage():
             is_open = stage.due_at == to_datetime(LATEST)
             return "when it is answered" if is_open else f"at {moment(stage.due_at)}"
@@ -112,6 +114,8 @@ def _run_stage(stage: Stage) -> str:
         case answer.ItemsStage():
             deadline = f"; timeout at {moment(stage.deadline)}" if stage.deadline else ""
             return f"{explain(stage.why)}{deadline}"
+        case answer.ChainStage():
+            return explain(stage.why)
         case answer.ExitStage():
             return _exit(stage)
     raise AssertionError(stage)
@@ -167,6 +171,12 @@ def _step(stage: answer.StepStage) -> str:
     after = [f"{one.step} ({one.result or 'pending'}, required: {one.required})" for one in stage.after]
     parents = f", after {_some(after)}" if after else ""
     return f"{stage.step} of {stage.workflow_id} version {stage.version}, execution {stage.execution_id}{parents}"
+
+
+def _chain_step(stage: answer.ChainStepStage) -> str:
+    of = f"chain {stage.chain_id}" if stage.chain_id else f"class {stage.class_id}"
+    decided = f"; it decided {stage.decision}" if stage.decision else ""
+    return f"{stage.step} of {of}, depth {stage.depth}, attempt {stage.attempt}, because {stage.cause}{decided}"
 
 
 _GATE_ACTIONS: Final[Mapping[str, str]] = {Action.SKIP: "skipped", Action.FAIL: "failed", Action.RUN: "passed"}
@@ -236,11 +246,17 @@ def change_text(path: Path) -> str:
             return f"when its steps end{current}{f'; by its timeout at {at}' if at else ''}"
         case ChangeKind.RESUMED if at:
             return f"the ticks from {at} on, or earlier: foliot resume --all"
-        case ChangeKind.ITEMS_END:
-            return f"when its items end{f', by its timeout at {at}' if at else ''}"
+        case ChangeKind.ITEMS_END | ChangeKind.CHAIN_GOES_ON:
+            return _when_parts_end(change, at)
         case ChangeKind.WORKER_STARTS:
             return f"when a {missing_worker(_queue(path))} is started: {worker_command(_queue(path))}"
     return _CHANGES[change.kind].format(*change.waits_for)
+
+
+def _when_parts_end(change: Change, at: str | None) -> str:
+    if change.kind is ChangeKind.ITEMS_END:
+        return f"when its items end{f', by its timeout at {at}' if at else ''}"
+    return f"when {_some(change.waits_for) or 'it'} ends{f', at its expiry {at} at the latest' if at else ''}"
 
 
 def _queue(path: Path) -> str:

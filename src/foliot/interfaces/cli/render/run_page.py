@@ -14,6 +14,7 @@ from foliot.interfaces.cli.render.format import due, json_line, last_line, momen
 from foliot.interfaces.cli.render.gate import VERDICT_COLUMNS, decision_document, verdict_rows
 from foliot.interfaces.cli.render.log import end_text
 from foliot.interfaces.cli.render.table import Column, print_fields, print_section
+from foliot.service.queries.chain_view import ChainPartView
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.fanout_view import FanoutItemsView
 from foliot.service.queries.run_view import AttemptView, ProgressView, RunView
@@ -60,6 +61,7 @@ def run_document(page: RunPage) -> dict[str, Any]:
         "part_of": part,
         "execution": execution_document(page.execution) if page.execution is not None and page.step is None else None,
         "gate": None if page.decision is None else decision_document(page.decision),
+        "chain": None if page.chain is None else as_json(page.chain),
         "fanout": None if page.fanout is None else as_json(page.fanout),
         "actions": [as_json(action) for action in page.actions],
     }
@@ -76,17 +78,19 @@ def print_run(page: RunPage, items: FanoutItemsView | None = None) -> None:
         print_items(items)
     elif page.fanout is not None:
         print_fanout(page.fanout)
-    else:
+    elif page.run.kind is not RunKind.CHAIN:
         print_section("Attempts", _ATTEMPTS, [_attempt_row(attempt) for attempt in page.attempts])
 
 
 def _facts(page: RunPage) -> list[tuple[str, object]]:
     run = page.run
     is_tree = page.fanout is not None or (page.execution is not None and page.step is None)
+    is_tree = is_tree or run.kind is RunKind.CHAIN
     return [
         ("run", run.id),
         ("job", run.job_id),
         *_part_fields(page),
+        *_chain_fields(page.chain),
         *_item_fields(run),
         ("status", status(run)),
         ("progress", _known(run.progress, _progress_text)),
@@ -135,6 +139,8 @@ def _executor_text(run: RunView) -> str | None:
 def _log_text(page: RunPage, is_tree: bool) -> str | None:
     if page.fanout is not None:
         return f"print the log of an item with: foliot logs {page.run.id} --item INDEX"
+    if page.run.kind is RunKind.CHAIN:
+        return f"print the log of a step with: foliot logs RUN; list them with: foliot runs --parent {page.run.id}"
     return None if is_tree else f"{end_text(page.log)}; print it with: foliot logs {page.run.id}"
 
 
@@ -164,6 +170,20 @@ def _part_fields(page: RunPage) -> list[tuple[str, object]]:
     return [
         ("workflow", f"{view.workflow_id}, version {view.version}; draw it with: {drawn}"),
         ("repeats", None if view.rerun_of is None else f"{view.rerun_of}{version}"),
+    ]
+
+
+def _chain_fields(part: ChainPartView | None) -> list[tuple[str, object]]:
+    if part is None:
+        return []
+    timeline = f"its timeline: foliot chains show {part.run_id}"
+    if part.step is None:
+        outcome = f" ({part.outcome.replace('_', ' ')})" if part.outcome else ""
+        return [("chain", f"{part.id}, {part.state.replace('_', ' ')}{outcome}; {timeline}")]
+    return [
+        ("chain", f"{part.step} of {part.id}; {timeline}"),
+        ("because", part.cause),
+        ("decided", part.decision),
     ]
 
 

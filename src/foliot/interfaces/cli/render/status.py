@@ -92,9 +92,8 @@ def notice_text(notice: answer.Notice) -> str:
             return f"{counted(notice.count, 'job')} failing: {_named(notice.jobs, notice.count)}"
         case answer.DiskLow():
             return f"only {size_text(notice.free)} are free on the disk of the database"
-        case answer.DeliveriesFailed():
-            what = f"{counted(notice.count, 'notification')} to {', '.join(notice.targets)} could not be delivered"
-            return f"{what}: {notice.answer}" if notice.answer else what
+        case answer.DeliveriesFailed() | answer.BreakersOpen():
+            return _stopped_words(notice).text
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
             return clock_text(notice)
 
@@ -116,10 +115,25 @@ def notice_hint(notice: answer.Notice) -> str:
             return f"See: foliot explain {jobs[0] if jobs else 'JOB'}@last. After a fix: foliot retry, or foliot mark"
         case answer.DiskLow():
             return "Free some space, or keep less: see [retention] in the configuration"
-        case answer.DeliveriesFailed(jobs=jobs):
-            return f"Repair the target, and try it: foliot alert test{f' --job {jobs[0]}' if jobs else ''}"
+        case answer.DeliveriesFailed() | answer.BreakersOpen():
+            return _stopped_words(notice).hint
         case clocks.ClockSetBack() | clocks.ClockSetForward() | clocks.ClocksDiffer():
             return clock_hint(notice)
+
+
+def _stopped_words(notice: answer.DeliveriesFailed | answer.BreakersOpen) -> _Words:
+    match notice:
+        case answer.DeliveriesFailed(jobs=jobs):
+            what = f"{counted(notice.count, 'notification')} to {', '.join(notice.targets)} could not be delivered"
+            text = f"{what}: {notice.answer}" if notice.answer else what
+            return _Words(
+                text, f"Repair the target, and try it: foliot alert test{f' --job {jobs[0]}' if jobs else ''}"
+            )
+        case answer.BreakersOpen(breakers=breakers):
+            first, names = breakers[0], [one.class_id for one in breakers]
+            why = f" until {moment(first.until)}: {first.cause}" if len(breakers) == 1 else ""
+            hint = f"See: foliot chains. After a repair: foliot chains reset {first.class_id} --reason TEXT"
+            return _Words(f"{counted(len(breakers), 'breaker')} of chains open: {_named(names)}{why}", hint)
 
 
 def _unserved_hint(queue: str) -> str:

@@ -38,6 +38,7 @@ from foliot.service.queries.status import (
     Notice,
     SchedulesLate,
     StorageUnreachable,
+    breaker_notices,
     health_limits,
     notices_of,
 )
@@ -124,6 +125,7 @@ class Doctor:
             await _check("time zones", probe_time_zones(storage)),
             await _check("schedules", _notices(health, "schedules")),
             await _check("jobs", _notices(health, "jobs")),
+            await _check("chains", breaker_notices(await storage.queries.chain_classes(), now)),
             await _check("runs", probe_runs(storage, now)),
             await _check("notifications", delivery_notices(storage.deliveries, now)),
             await _check("rows", probe_rows(storage, now)),
