@@ -89,7 +89,7 @@ def test_the_alert_names_signature_runs_and_the_next_safe_time() -> None:
     assert alert.subject == CLASS
     assert alert.facts["runs"] == runs
     assert alert.facts["resume_at"] == to_iso(Instant(world.now + HOUR))
-    assert "action.1 ended as failed: broken" in alert.facts["signature"]
+    assert "action.1 ended as failed: broken" in alert.facts["cause"]
 
 
 @pytest.mark.proves("R3-30", "R3-32", "B2")
