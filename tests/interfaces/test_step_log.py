@@ -71,6 +71,20 @@ def test_a_chain_prints_the_lines_of_its_steps(call: Call, elsewhere: Path) -> N
     assert "--stdout" in call("logs", "disk@last", "--stdout").err
 
 
+def test_a_chain_is_named_as_runs_are(call: Call, elsewhere: Path) -> None:
+    asyncio.run(declare_chain(f"sqlite:///{elsewhere}/foliot.db"))
+    with working(elsewhere):
+        call("trigger", "disk", "--wait")
+
+    [chain] = call("chains", "list", "--json").objects
+    [step] = call("runs", "--job", "disk.action", "--json").objects
+    for name in ("@last", "disk@last", chain["run_id"][-8:], step["id"][-8:], chain["id"]):
+        assert call("chains", "show", name, "--json").objects[0]["run_id"] == chain["run_id"], name
+    assert call("chains", "show", "nothing@last").code == 1
+    assert call("chains").out.startswith("CLASS ")
+    assert call("chains", "list").out.startswith("CHAIN ")
+
+
 async def declare_chain(url: str) -> None:
     stages = {
         "scout": {"kind": "shell", "spec": {"command": "echo looking; exit 10"}},

@@ -3,9 +3,6 @@
 import pytest
 
 from foliot.domain.alert import Alert
-from foliot.domain.chain.guard import ClassState
-from foliot.domain.chain.spec import BreakerRule
-from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.notification.message import (
     LOG_LINES,
@@ -59,15 +56,6 @@ def test_secrets_are_masked_in_errors_logs_and_facts() -> None:
     assert log_lines([b"curl -H 'Authorization: Bearer hun", b"ter2'\n"]) == ["curl -H 'Authorization: Bearer ***'"]
     alert = Alert("breaker_opened", "auction", {"api_token": "hunter2", "run_ids": ["a"]})
     assert alert_document(alert, Instant(0))["facts"] == {"api_token": "***", "run_ids": ["a"]}
-
-
-@pytest.mark.proves("R3-31")
-def test_the_message_about_an_open_breaker_says_why_and_until_when() -> None:
-    alert = ClassState().open_breaker("auction", BreakerRule(), "max_depth: too deep", (RunId("01R"),), Instant(0))
-
-    facts = alert_document(alert, Instant(0))["facts"]
-
-    assert facts == {"cause": "max_depth: too deep", "runs": ["01R"], "resume_at": "1970-01-01T01:00:00Z"}
 
 
 def test_the_log_is_its_last_lines_each_cut() -> None:

@@ -362,7 +362,8 @@ def _slot_refusal(slot: str) -> Refusal | None:
 
 
 def _violation(code: str, message: str) -> Refusal:
-    return Refusal(code, message, "The breaker of the class has opened.", is_violation=True)
+    hint = "The breaker of the class has opened. After a fix: foliot chains reset CLASS --reason TEXT"
+    return Refusal(code, message, hint, is_violation=True)
 
 
 def _rate(who: str, count: int, window: int) -> str:

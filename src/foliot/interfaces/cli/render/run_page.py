@@ -190,12 +190,17 @@ def _chain_fields(part: ChainPartView | None) -> list[tuple[str, object]]:
     timeline = f"its timeline: foliot chains show {part.run_id}"
     if part.step is None:
         outcome = f" ({part.outcome.replace('_', ' ')})" if part.outcome else ""
-        return [("chain", f"{part.id}, {part.state.replace('_', ' ')}{outcome}; {timeline}")]
+        return [("chain", f"{part.id}, {part.state.replace('_', ' ')}{outcome}; {timeline}"), *_started_by(part)]
     return [
+        *_started_by(part),
         ("chain", f"{part.step} of {part.id}; {timeline}"),
         ("because", part.cause),
         ("decided", part.decision),
     ]
+
+
+def _started_by(part: ChainPartView) -> list[tuple[str, object]]:
+    return [("started by", None if part.started_by is None else f"run {part.started_by}")]
 
 
 def _known(value: Value | None, as_text: Callable[[Value], str]) -> str | None:
