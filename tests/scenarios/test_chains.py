@@ -227,7 +227,8 @@ def test_refused_requests_name_their_code_and_end_with_1(place: Place) -> None:
     assert {
         code: (f"refused ({code}):" in read(place, f"{code}.err"), read(place, f"{code}.code")) for code in REFUSALS
     } == dict.fromkeys(REFUSALS, (True, "1\n"))
-    assert json.loads(read(place, "json.err"))["code"] == "chain_refused"
+    refusal = json.loads(read(place, "json.err"))
+    assert (refusal["code"], refusal["refusal"]) == ("chain_refused", "stage")
     assert [refused["code"] for refused in chain["refused"]] == [*REFUSALS, "stage"]
     assert (chain["outcome"], shown_class["breaker"]) == ("resolved", "closed")
     assert check_storage(place)
@@ -260,6 +261,8 @@ def ask(**request):
 
 client = ChannelClient.from_environment(os.environ)
 said = [
+    ask(type="spawn", name="verify", dely=2000),
+    ask(type="spawn", name="verify", depth=1, chain_class="disk", wait=1),
     ask(type="spawn", name="verify", depth=0),
     ask(type="spawn", name="verify", chainId="other-20260101-main"),
     ask(type="decide", decision="close", maxDepth=99),
@@ -284,6 +287,7 @@ def test_forged_claims_are_refused_and_open_the_breaker_once(place: Place) -> No
         status = place.foliot("status", code=1)
 
     assert json.loads(read(place, "answers.json")) == [
+        "InvalidInput", "InvalidInput",
         "forged", "forged", "forged", "forged", "spending", "InvalidInput", "InvalidInput",
     ]  # fmt: skip
     assert (chain["outcome"], [step["key"] for step in chain["steps"]]) == ("failed", ["action.1"])
@@ -429,6 +433,8 @@ def test_operators_list_show_stop_and_resume_chains(either: Place) -> None:
 
         again = ended(place, trigger(place, "disk"))
         assert (again["status"], again["reason"]) == ("skipped", "chain_refused")
+        unarmed = place.foliot("chains", "show", again["id"], code=1)
+        assert f"run {again['id']} armed no chain: chain {listed['id']} is not closed yet" in unarmed
 
         assert place.foliot("chains", "stop", listed["id"]) == f"{listed['id']} is stopped\n"
         chain = closed(place, first)

@@ -37,6 +37,8 @@ class ChainFilter(NamedTuple):
 
     class_id: str | None = None
     state: ChainState | None = None
+    is_open: bool = False
+    """Only chains that are not closed."""
     limit: int = 50
     before: ChainCursor | None = None
 

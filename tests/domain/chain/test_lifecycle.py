@@ -326,6 +326,115 @@ def test_an_escalation_runs_its_stage_once_although_others_are_cancelled() -> No
     assert world.kinds().count(AlertKind.CHAIN_ESCALATED) == 1
 
 
+def test_a_pending_escalation_is_not_cancelled_when_another_step_fails() -> None:
+    world = World(stages={"extra": {}, "escalate": {}})
+    run_id = world.arm()
+    world.begin(run_id, "action.1")
+    world.spawn(run_id, "action.1", "extra")
+    world.begin(run_id, "extra.1")
+    world.fail(run_id, "action.1", error="first")
+
+    world.fail(run_id, "extra.1", error="second")
+
+    assert world.open_keys(run_id) == ["escalate.1"]
+    world.end(run_id, "escalate.1")
+    chain = world.chain(run_id)
+    assert (chain.outcome, chain.closing and "first" in chain.closing.cause) == (ChainOutcome.ESCALATED, True)
+    assert world.kinds().count(AlertKind.CHAIN_ESCALATED) == 1
+
+
+@pytest.mark.parametrize("code", [0, 20, 30, 40])
+def test_after_an_escalation_nothing_else_is_planned(code: int) -> None:
+    world = World(stages={"extra": {}, "escalate": {}})
+    run_id = world.arm()
+    world.begin(run_id, "action.1")
+    world.spawn(run_id, "action.1", "verify", after=Millis(SECOND))
+    world.begin(run_id, "verify.1")
+    world.fail(run_id, "action.1")
+
+    assert world.spawn(run_id, "verify.1", "extra")["code"] == "chain_closed"
+    world.end(run_id, "verify.1", code)
+
+    assert world.open_keys(run_id) == ["escalate.1"]
+    world.end(run_id, "escalate.1")
+    assert world.chain(run_id).outcome is ChainOutcome.ESCALATED
+
+
+def test_a_violation_after_an_escalation_leaves_the_escalation() -> None:
+    world = World(stages={"extra": {}, "escalate": {}})
+    run_id = world.arm()
+    world.begin(run_id, "action.1")
+    world.spawn(run_id, "action.1", "extra")
+    world.begin(run_id, "extra.1")
+    world.fail(run_id, "action.1")
+
+    assert world.spawn(run_id, "extra.1", "extra", claims={"depth": 0})["code"] == "forged"
+    world.end(run_id, "extra.1")
+
+    assert world.open_keys(run_id) == ["escalate.1"]
+
+
+@pytest.mark.parametrize(
+    ("key", "decision", "said"),
+    [
+        ("action.1", "good", 'action.1 decided "good", which an action cannot'),
+        ("verify.1", "escalte", 'verify.1 decided "escalte", which a verify cannot'),
+        ("verify.1", 7, 'verify.1 decided "7", which a verify cannot'),
+    ],
+)
+def test_a_decision_that_the_stage_cannot_make_is_a_failure_that_says_so(key: str, decision: object, said: str) -> None:
+    world = World()
+    run_id = world.arm()
+    if key == "verify.1":
+        world.end(run_id, "action.1")
+
+    world.end(run_id, key, 0, output={"decision": decision})
+
+    chain = world.chain(run_id)
+    assert chain.outcome is ChainOutcome.ESCALATED
+    assert chain.moves[-1].cause.startswith(said)
+
+
+def test_a_scout_with_an_unknown_decision_has_failed() -> None:
+    world = World()
+    run_id = world.start()
+
+    world.end(run_id, "scout.1", output={"decision": "triger"})
+
+    assert world.ended[run_id].status is Status.FAILED
+    assert 'decided "triger", which a scout cannot' in (world.ended[run_id].error or "")
+
+
+def test_a_wrong_cost_does_not_hide_that_a_scout_triggers() -> None:
+    world = World()
+
+    run_id = world.arm(usd="0.02")
+
+    assert (world.chain(run_id).is_armed, world.chain(run_id).usd) == (True, 0.02)
+
+
+def test_what_a_failed_step_has_spent_counts() -> None:
+    world = World()
+    run_id = world.arm()
+
+    world.end(
+        run_id, "action.1", 75, status=Status.FAILED, reason="exit_code", output={"decision": "close", "tokens": 9}
+    )
+
+    assert (world.chain(run_id).tokens, world.open_keys(run_id)) == (9, ["action.2"])
+
+
+def test_a_request_with_a_deadline_that_is_no_time_is_refused() -> None:
+    world = World()
+    run_id = world.start()
+    world.begin(run_id, "scout.1")
+
+    refused = world.spawn(run_id, "scout.1", "action", deadline="tomorrow")
+
+    assert (refused["code"], "'tomorrow' is not a time" in refused["error"]) == ("invalid_deadline", True)
+    assert not world.chain(run_id).is_armed
+
+
 def test_the_budget_of_a_day_refuses_the_next_step_until_midnight() -> None:
     world = World(limits={"daily_tokens": 100, "lifetime": 2 * HOUR})
     run_id = world.arm()
@@ -354,7 +463,7 @@ def test_a_slot_that_is_no_slot_arms_nothing(slot: str) -> None:
 
 
 @pytest.mark.parametrize("deadline", [10**18, -(10**18), "yesterday", "9999-12-31T23:59:59+00:00", "2026-01-01T10:00"])
-def test_a_deadline_that_is_no_moment_counts_as_none(deadline: object) -> None:
+def test_a_reported_deadline_that_is_no_moment_counts_as_none(deadline: object) -> None:
     world = World()
 
     run_id = world.arm(deadline=deadline)

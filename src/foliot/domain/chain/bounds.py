@@ -71,6 +71,8 @@ class BoundedChain:
     def arm(self, report: Report, cause: str, *, after: Millis | None = None) -> Refusal | None:
         """Arm the chain and plan its action, `after` from now or at its usual delay. Return why not."""
         slot, deadline = report.slot or DEFAULT_SLOT, read_deadline(report.deadline)
+        if deadline is None and report.deadline is not None:
+            self.chain.refuse(*deadline_refusal(report.deadline)[:2], self.now)
         due_at = None if after is None else Instant(self.now + after)
         refusal = _slot_refusal(slot) or self._late_refusal(due_at, deadline)
         refusal = refusal or self.guard.refusal_to_arm(self.body.class_id, self.spec.limits, slot, self.now)
@@ -129,8 +131,8 @@ class BoundedChain:
 
     def plan(self, stage: str, *, depth: int, parent: str | None, cause: str, due_at: Instant | None = None) -> None:
         """Create a step that follows from the rules. If a limit forbids it, a person must act."""
-        if any(step.stage == stage for step in self.chain.open_steps):
-            return  # a request of the step has created it
+        if self.chain.escalation is not None or any(step.stage == stage for step in self.chain.open_steps):
+            return  # a person has been told, or a request of the step has created it
         if due_at is None:
             due_at = Instant(self.now + self.stage(stage).delay_of(stage))
         refusal = self.refusal_to_spawn(depth, due_at)
@@ -150,6 +152,9 @@ class BoundedChain:
         chain, limits = self.chain, self.spec.limits
         if self.tree.cancel_at is not None or chain.closing is not None or not chain.is_armed:
             return Refusal("chain_closed", f"chain {chain.id} is closed", "A new incident needs a new chain.")
+        if chain.escalation is not None:
+            message = f"chain {chain.id} has escalated: {chain.escalation}"
+            return Refusal("chain_closed", message, "A person decides what follows.")
         if self.guard.opened is not None and self._is_broken():
             return breaker_refusal(self.body.class_id, self.guard.opened)
         if chain.expires_at is not None and due_at >= chain.expires_at:
@@ -263,18 +268,21 @@ class BoundedChain:
     # -- the end
 
     def escalate(self, cause: str, step: ChainStep | None) -> None:
-        """Alert people, run the stage for that if there is one, and close."""
-        if self.chain.closing is not None or not self.chain.is_armed:
+        """Alert people once, run the stage for that if there is one, and close."""
+        if self.chain.closing is not None or self.chain.escalation is not None or not self.chain.is_armed:
             return
+        self.chain.escalation = cause
         facts = {"chain": self.chain.id, "cause": cause, "runs": [one.run_id for one in self.chain.steps[-3:]]}
         self.alerts.append(Alert(AlertKind.CHAIN_ESCALATED, self.body.class_id, facts))
-        if ESCALATE in self.spec.stages and self.chain.latest((ESCALATE,)) is None:
+        asked_for = self.chain.latest((ESCALATE,))
+        if ESCALATE not in self.spec.stages or (asked_for is not None and asked_for.status is not None):
+            self.close(ChainOutcome.ESCALATED, cause)
+            return
+        self._cancel(is_running_too=False)
+        if asked_for is None:
             # The one step that no limit forbids: it is the last one, and a person must learn of the incident.
-            self._cancel(is_running_too=False)
             depth = 1 if step is None else step.depth + 1
             self._add(ESCALATE, depth=depth, cause=cause, due_at=self.now, parent=None if step is None else step.key)
-        else:
-            self.close(ChainOutcome.ESCALATED, cause)
 
     def close(self, outcome: ChainOutcome, cause: str, *, is_running_too: bool = False) -> None:
         """Close the chain: cancel steps that have not begun, and end when no step is left.
@@ -287,7 +295,10 @@ class BoundedChain:
 
     def _cancel(self, *, is_running_too: bool) -> None:
         created = {run.id for run in self.runs}
+        is_escalated = self.chain.escalation is not None
         for step in self.chain.open_steps:
+            if is_escalated and step.stage == ESCALATE and not is_running_too:
+                continue  # a person must learn of the incident
             if step.run_id in created:
                 # Planned in this decision: it is not created at all.
                 self.runs = [run for run in self.runs if run.id != step.run_id]
@@ -312,10 +323,14 @@ class BoundedChain:
     def settle(self) -> None:
         """Apply what concerns the chain as a whole, after all steps: the breaker, and the end."""
         chain = self.chain
-        if chain.is_armed and chain.closing is None and self._is_broken() and self.guard.opened is not None:
+        is_live = chain.is_armed and chain.closing is None
+        if is_live and chain.escalation is None and self._is_broken() and self.guard.opened is not None:
             self.close(ChainOutcome.BREAKER_OPEN, f"the breaker opened: {self.guard.opened.cause}")
         if chain.is_armed and chain.closing is None and not chain.open_steps:
-            self.close(ChainOutcome.RESOLVED, "no step is left")
+            if chain.escalation is None:
+                self.close(ChainOutcome.RESOLVED, "no step is left")
+            else:
+                self.close(ChainOutcome.ESCALATED, chain.escalation)
         if chain.closing is not None and chain.is_armed and not chain.open_steps:
             self._finish(chain.closing)
 
@@ -359,6 +374,10 @@ def _slot_refusal(slot: str) -> Refusal | None:
     if SLOT.fullmatch(slot):
         return None
     return Refusal("slot", f"{slot[:64]!a} is not a slot", "Use 1 to 64 letters, digits and . _ : -")
+
+
+def deadline_refusal(given: int | str) -> Refusal:
+    return Refusal("invalid_deadline", f"{str(given)[:64]!a} is not a time", "Use ISO 8601: 2030-01-31T18:00:00Z")
 
 
 def _violation(code: str, message: str) -> Refusal:

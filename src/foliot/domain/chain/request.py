@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from foliot.domain.alert import AlertKind
-from foliot.domain.chain.decision import POSSIBLE, Decision, Report
+from foliot.domain.chain.bounds import deadline_refusal
+from foliot.domain.chain.decision import POSSIBLE, Decision, Report, read_deadline
 from foliot.domain.chain.flow import MOST_REASON, Flow
 from foliot.domain.chain.guard import ClassState, Refusal, class_key, job_class, read_class
 from foliot.domain.chain.kind import imperative_flow, settlement_of
-from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend
+from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend, claim_name
 from foliot.domain.chain.spec import ACTION, SCOUT, SHORTEST_DELAY
 from foliot.domain.chain.state import Chain, ChainStep, read_chain
 from foliot.domain.chain.step import ChainBody, metadata
@@ -27,6 +28,7 @@ from foliot.errors import InvalidRun
 
 _LONGEST_KEY: Final = 200
 _MOST_NAMED: Final = 5
+_UNKNOWN: Final = object()
 
 
 class Asker(NamedTuple):
@@ -35,7 +37,9 @@ class Asker(NamedTuple):
     run_id: RunId
     job_id: JobId
     child_key: str | None
-    """Its key in the chain. None: it belongs to no chain."""
+    """The key of the step of the chain that it is, or is a part of. None: it belongs to no chain."""
+    is_part: bool = False
+    """It is not the step itself, but runs inside of it: a step of its workflow, or an item of its fanout."""
 
 
 class Answered(NamedTuple):
@@ -80,7 +84,8 @@ def answer(
     flow.note_begun()
     step = chain.step(asker.child_key)
     recorded = chain.refused
-    answered = _answer(request, flow, step, job)
+    answered = _not_of_a_part(request, step) if asker.is_part and step is not None else None
+    answered = answered or _answer(request, flow, step, job)
     if "code" in answered and chain.refused is recorded:
         chain.refuse(answered["code"], answered["error"], now, asker.child_key or "")
     if isinstance(request, Look):
@@ -137,12 +142,22 @@ def _answer(request: ChainRequest, flow: Flow, step: ChainStep | None, job: JobS
             return _status(flow, step)
 
 
+def _not_of_a_part(request: ChainRequest, step: ChainStep) -> Mapping[str, Any] | None:
+    """Refuse a decision of a run inside of a step: of several, each could decide something else."""
+    if not isinstance(request, Decide):
+        return None
+    message = f"this run is a part of {step.key}, and only the step itself decides"
+    hint = "Let the run fail, or print what it found: the step decides by its own end."
+    return _refused(Refusal("decision", message, hint))
+
+
 def _forged(request: ChainRequest, flow: Flow, step: ChainStep | None) -> Refusal | None:
     claims = request.claims if isinstance(request, Spawn | Decide) else {}
     if not claims:
         return None
-    truth = {} if step is None else metadata(flow.body, flow.chain, step)
-    false = sorted(name for name, value in claims.items() if name not in truth or truth[name] != value)
+    known = {} if step is None else metadata(flow.body, flow.chain, step)
+    truth = {claim_name(name): value for name, value in known.items()}
+    false = sorted(name for name, value in claims.items() if truth.get(claim_name(name), _UNKNOWN) != value)
     if not false:
         return None
     named = ", ".join(ascii(name[:32]) for name in false[:_MOST_NAMED])
@@ -194,6 +209,8 @@ def _trigger(request: Spawn, flow: Flow, step: ChainStep) -> Mapping[str, Any]:
         return _refused(Refusal("stage", "a scout starts the action", "Use: foliot chain spawn action"))
     if step.is_told and not flow.chain.is_armed:
         return _refused(_told(step))
+    if request.deadline is not None and read_deadline(request.deadline) is None:
+        return _refused(deadline_refusal(request.deadline))
     if not flow.chain.is_armed:
         report = Report(slot=request.slot, deadline=request.deadline, data=request.payload)
         refusal = flow.arm(report, f"{step.key} asked for it", after=request.after)

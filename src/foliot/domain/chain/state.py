@@ -134,6 +134,8 @@ class Chain(Struct, kw_only=True, omit_defaults=True):
     data: Any = None
     moves: list[Move] = []
     refused: list[Refused] = []
+    escalation: str | None = None
+    """Why a person was told. After that nothing else is planned."""
     closing: Closing | None = None
     outcome: ChainOutcome | None = None
 

@@ -1,7 +1,7 @@
 """Views of chains and of their classes."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, convert
 
@@ -15,6 +15,8 @@ from foliot.domain.run.run import BEGUN, Run, Status
 from foliot.ports.chains import ChainClass, ChainDetails
 from foliot.service.queries.documents import moment
 
+_SPANS: Final = ("lifetime", "spawn_window", "class_window")
+
 
 class LimitsView(Struct, frozen=True, kw_only=True):
     max_depth: int
@@ -23,6 +25,13 @@ class LimitsView(Struct, frozen=True, kw_only=True):
     lifetime: float
     """Seconds."""
     max_concurrent: int
+    spawns: int
+    """Steps that the steps of one chain may ask for within `spawn_window`."""
+    spawn_window: float
+    """Seconds."""
+    class_spawns: int
+    class_window: float
+    """Seconds."""
     tokens: int | None
     usd: float | None
     daily_tokens: int | None
@@ -162,7 +171,7 @@ def _spec(stored: ChainClass) -> ChainSpec | None:
 
 def _limits(limits: Limits) -> LimitsView:
     named = {name: getattr(limits, name) for name in LimitsView.__struct_fields__}
-    return LimitsView(**{**named, "lifetime": limits.lifetime / SECOND})
+    return LimitsView(**{**named, **{name: named[name] / SECOND for name in _SPANS}})
 
 
 def view_chain(record: ChainRecord) -> ChainView:

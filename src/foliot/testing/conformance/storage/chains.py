@@ -20,6 +20,7 @@ from foliot.domain.tree.abandonment import abandon
 from foliot.domain.tree.kind import ChildEnd, SharedDocument, Wanted
 from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.tree.settlement import SharedChange
+from foliot.domain.tree.tree import MAX_DEPTH
 from foliot.ports.chains import ChainFilter
 from foliot.ports.pages import RunFilter
 from foliot.testing.builders import a_finish, a_run, retention
@@ -119,11 +120,11 @@ class ChainContract(Contract):
         await put_class(scene)
         run_id = await start_chain(scene)
         [claim] = (await step_claims(scene, run_id)).values()
-        await scene.finish(a_finish(claim, Failure("broken", Reason.EXIT_CODE, 3)))
+        await scene.finish(a_finish(claim, Failure("broken", Reason.EXIT_CODE, 3, output=b'{"tokens":5}')))
 
         loaded = await scene.storage.trees.load([Wanted(run_id=run_id, ends=frozenset({"scout.1", "other"}))])
 
-        end = ChildEnd(Status.FAILED, "exit_code", "broken", 3, None, claim.started_at)
+        end = ChildEnd(Status.FAILED, "exit_code", "broken", 3, b'{"tokens":5}', claim.started_at)
         assert loaded[run_id].ends == {"scout.1": end}
 
     @pytest.mark.proves("R3-14", "C5")
@@ -201,6 +202,28 @@ class ChainContract(Contract):
         about = run.payload["chain"]
         assert (about["chainClass"], about["depth"], about["attempt"]) == (DISK, 2, 1)
         assert about["chainId"] == (await read(scene, run_id)).id
+
+    @pytest.mark.proves("R3-15")
+    @pytest.mark.parametrize("levels", [1, MAX_DEPTH])
+    async def test_a_run_inside_of_a_step_asks_the_chain_of_the_step(self, scene: Scene, levels: int) -> None:
+        await put_class(scene, stages={"extra": {}})
+        run_id = await arm_chain(scene)
+        inner = await begin_action(scene, run_id)
+        for _ in range(levels):
+            inner = await scene.start(a_run(parent_id=inner.run_id, root_id=run_id, child_key="0"))
+
+        created = await ask(scene, inner, Spawn(name="extra"))
+        spent = await ask(scene, inner, Spend(tokens=3))
+        status = await ask(scene, inner, Look())
+        decided = await ask(scene, inner, Decide(decision=Decision.CLOSE))
+
+        assert created is not None
+        assert (await scene.run(RunId(created["run_id"]))).parent_id == run_id
+        chain = await read(scene, run_id)
+        assert [(step.key, step.depth, step.parent) for step in chain.steps][-1] == ("extra.1", 2, "action.1")
+        assert (spent, status and status["stage"]) == ({"tokens": 3, "usd": 0.0}, "action")
+        assert decided is not None
+        assert (decided["code"], "only the step itself decides" in decided["error"]) == ("decision", True)
 
     async def test_a_decision_based_on_the_state_before_a_request_is_not_saved(self, scene: Scene) -> None:
         await put_class(scene, stages={"extra": {}})
@@ -385,6 +408,8 @@ class ChainContract(Contract):
         closed = await queries.chains_page(ChainFilter(class_id=DISK, state=ChainState.CLOSED))
         armed = await queries.chains_page(ChainFilter(state=ChainState.ARMED, limit=2))
         armed_own = await queries.chains_page(ChainFilter(class_id=DISK, state=ChainState.ARMED))
+        not_closed = await queries.chains_page(ChainFilter(is_open=True, limit=2))
+        own_rest = await queries.chains_page(ChainFilter(class_id=DISK, is_open=True, before=not_closed.next))
 
         assert [one.run_id for one in first.chains] == [elsewhere, runs[2], runs[1]]
         assert ([one.run_id for one in rest.chains], rest.next) == ([runs[0]], None)
@@ -392,6 +417,8 @@ class ChainContract(Contract):
         assert [(one.run_id, one.outcome) for one in closed.chains] == [(runs[0], ChainOutcome.STOPPED)]
         assert [one.run_id for one in armed.chains] == [elsewhere, runs[2]]
         assert [one.run_id for one in armed_own.chains] == [runs[2], runs[1]]
+        assert [one.run_id for one in not_closed.chains] == [elsewhere, runs[2]]
+        assert [one.run_id for one in own_rest.chains] == [runs[1]]
 
     async def test_a_chain_is_found_by_run_and_by_id(self, scene: Scene) -> None:
         await put_class(scene)
