@@ -11,11 +11,13 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from foliot.adapters.channel import UnixChannel
 from foliot.adapters.clock import SystemClock
+from foliot.adapters.jwt import JwtVerifier, read_key_set, read_public_key, secret_key
 from foliot.adapters.notifiers.all import all_notifiers
+from foliot.adapters.passwords import Argon2Passwords
 from foliot.adapters.processes import ProcProcesses
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.adapters.resolvers.file import FileResolver
@@ -40,12 +42,15 @@ from foliot.adapters.runners.process.limits.descriptors import (
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.adapters.secrets import KeyStore
+from foliot.domain.access.actor import APP, Actor
+from foliot.domain.access.login import FailureLimit
 from foliot.domain.chain.kind import ChainKind
 from foliot.domain.fanout.kind import FanoutKind
 from foliot.domain.file_url import parse_file_url
 from foliot.domain.ids import IdSource, JobId, ScheduleId
 from foliot.domain.input.words import text
 from foliot.domain.instant import Instant
+from foliot.domain.job.document import JobDocument
 from foliot.domain.job.job import JobSpec
 from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
 from foliot.domain.notification.settings import NOT_CONFIGURED, NotificationSettings
@@ -73,23 +78,17 @@ from foliot.ports.runner import Runner
 from foliot.ports.secrets import Secrets
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
-from foliot.service.commands.chains import ChainService
-from foliot.service.commands.dependencies import DependencyService
-from foliot.service.commands.deploy import Deployer
+from foliot.service.build import ServiceParts, build_services_on
 from foliot.service.commands.documents import Document
-from foliot.service.commands.dsns import ConfiguredDsns, DsnService
-from foliot.service.commands.jobs import JobService
-from foliot.service.commands.launches import LaunchService
-from foliot.service.commands.maps import MapService
-from foliot.service.commands.runs import RunService
-from foliot.service.commands.schedules import ScheduleService
-from foliot.service.commands.workflows import WorkflowService
+from foliot.service.commands.dsns import ConfiguredDsns
+from foliot.service.commands.schedules import DefaultLayers
+from foliot.service.commands.users import PasswordCheck
 from foliot.service.notifications.planner import NotificationPlanner
 from foliot.service.notifications.targets import Targets
-from foliot.service.notifications.urls import UrlSecrets
-from foliot.service.queries.all import Queries
-from foliot.service.queries.logs import Logs
 from foliot.service.services import Services
+
+if TYPE_CHECKING:
+    from foliot.config.settings import AuthSettings
 
 
 class Adapter(NamedTuple):
@@ -153,11 +152,13 @@ class RunnerPolicy(NamedTuple):
 UNRESTRICTED: Final = RunnerPolicy()
 
 
-async def open_services(url: str, clock: Clock | None = None, *, create: bool = True) -> Services:
+async def open_services(url: str, clock: Clock | None = None, *, create: bool = True, actor: Actor = APP) -> Services:
+    """Open the storage at a URL, and build the services of an actor."""
     storage = await open_storage(url, clock or SystemClock(), create=create)
     # Random bits come from the system each time: a forked child must not repeat the ids of its parent.
     keys = KeyStore(os.environ, _key_file(url))
-    return build_services(storage, storage.clock, IdSource(lambda: secrets.randbits(80)), keys)
+    services = build_services(storage, storage.clock, IdSource(lambda: secrets.randbits(80)), keys)
+    return services.acting_as(actor)
 
 
 def _key_file(url: str) -> Path | None:
@@ -167,39 +168,23 @@ def _key_file(url: str) -> Path | None:
 
 def build_services(storage: Storage, clock: Clock, ids: IdSource, keys: Secrets | None = None) -> Services:
     """Build every service on an open storage. Without `keys`, the environment must name a key to store secrets."""
-    logs, documents = Logs(storage, clock), JsonDocuments()
-    dependencies = DependencyService(storage)
-    secret_store = keys or KeyStore(os.environ)
-    urls = UrlSecrets(secret_store)
-    jobs = JobService(storage, clock, dependencies, urls)
-    schedules = ScheduleService(storage, clock, ids, jobs)
-    runs = RunService(storage, clock, ids, jobs, logs)
-    workflows = WorkflowService(storage, clock, jobs, schedules, runs, documents)
-    return Services(
-        storage=storage,
+    parts = ServiceParts(
         clock=clock,
         ids=ids,
-        runs=runs,
-        launches=LaunchService(storage),
-        jobs=jobs,
-        schedules=schedules,
-        workflows=workflows,
-        maps=MapService(storage, clock, ids, jobs),
-        dependencies=dependencies,
-        chains=ChainService(storage, clock),
-        dsns=DsnService(storage, secret_store),
-        urls=urls,
-        deployer=Deployer(storage, jobs, schedules, workflows, urls),
-        logs=logs,
-        queries=Queries.on(storage, clock, logs, documents),
+        keys=keys or KeyStore(os.environ),
+        documents=JsonDocuments(),
+        passwords=PasswordCheck(Argon2Passwords()),
+        default_layers=DefaultLayers(),
+        failures=FailureLimit(),
     )
+    return build_services_on(storage, parts)
 
 
 class JsonDocuments:
-    """Workflows as JSON documents. Their readers are imported on first use: most programs read no documents."""
+    """Jobs and workflows as JSON documents. Their readers are imported on first use: most programs read none."""
 
     def open(self, document: Document) -> dict[str, Any]:
-        from foliot.config.workflow_json import open_document
+        from foliot.config.json_document import open_document
 
         return open_document(document)
 
@@ -231,6 +216,29 @@ class JsonDocuments:
             return public_workflow(write_workflow(workflow_id, spec.as_written, schedules))
         except InvalidWorkflow:
             return None
+
+    def read_job(self, tree: Mapping[str, Any], now: Instant, defaults: ScheduleDefaults) -> JobDocument:
+        from foliot.config.job_json import read_job
+
+        return read_job(tree, now, defaults)
+
+    def write_job(
+        self, job_id: JobId, spec: JobSpec, schedules: Mapping[ScheduleId, ScheduleSpec]
+    ) -> dict[str, Any] | None:
+        from foliot.config.job_writing import write_job
+
+        return write_job(job_id, spec, schedules)
+
+    def public_job(self, document: dict[str, Any]) -> dict[str, Any]:
+        from foliot.config.job_writing import public_job
+
+        return public_job(document)
+
+    def restore_hidden(self, tree: dict[str, Any], stored: dict[str, Any]) -> dict[str, Any]:
+        from foliot.config.job_json import restore_hidden
+
+        restored: dict[str, Any] = restore_hidden(tree, stored)
+        return restored
 
 
 async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storage:
@@ -350,6 +358,19 @@ def build_notifications(
 def build_notifiers(settings: NotificationSettings, policy: OutboundPolicy) -> dict[str, Notifier]:
     """Build a notifier for each kind of target."""
     return all_notifiers(settings, policy, SystemClock())
+
+
+def build_jwt_verifier(settings: "AuthSettings") -> JwtVerifier | None:
+    """Build the check of signed tokens of other services. None: [auth] has no key for them."""
+    if settings.claims is None:
+        return None
+    if settings.jwt_secret is not None:
+        keys = [secret_key(settings.jwt_secret)]
+    elif settings.jwt_key is not None:
+        keys = [read_public_key(settings.jwt_key)]
+    else:
+        keys = [] if settings.jwks is None else read_key_set(settings.jwks)
+    return JwtVerifier(keys, settings.claims)
 
 
 class Descriptors(NamedTuple):

@@ -6,7 +6,7 @@ A fence with one of these info strings is an example; every other fence is only 
     python continued          executed in the namespace of the example before
     python file=app.py        also saved under that name, for the commands that follow
     toml file=foliot.toml     saved under that name; the same for any other text
-    console                   lines `$ foliot ...`, each followed by what it prints
+    console                   lines `$ foliot ...`, each followed by what it prints; if served, also `$ curl ...`
     console exit=1            the same, for commands that end with that status
     console served            the same, while `foliot serve` runs beside them
     python no-run: reason     not executed, and the reason is there to be read; the same for console
@@ -28,12 +28,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 from typing import Any, Final
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from tests.scenarios.server import Server
 
 FENCE: Final = re.compile(r"(?ms)^(?P<fence>`{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence) *$")
 NO_RUN: Final = re.compile(r"(?:python|console) no-run(?:: *(?P<reason>.*))?")
 COMMAND_LIMIT: Final = 60
+DEFAULT_URL: Final = "http://127.0.0.1:7070"
 
 
 class ExampleFailed(AssertionError):
@@ -105,8 +108,8 @@ def _run_examples(examples: Iterator[Example], directory: Path) -> None:
             if example.file:
                 (directory / example.file).write_text(example.body)
             if example.is_console:
-                with Server(directory, "serve") if example.is_served else nullcontext():
-                    run_console(example, directory)
+                with Server(directory, "serve") if example.is_served else nullcontext() as server:
+                    run_console(example, directory, server)
             if example.is_python:
                 if not example.is_continued:
                     namespace = {"__name__": "example"}
@@ -132,12 +135,15 @@ def compile_example(example: Example) -> CodeType:
     return code
 
 
-def run_console(example: Example, directory: Path) -> None:
+def run_console(example: Example, directory: Path, server: Server | None = None) -> None:
     for line, command, expected in commands_of(example):
         words = shlex.split(command)
-        if words[:1] != ["foliot"]:
+        if words[:1] == ["curl"] and server is not None:
+            status, output = 0, call_url(words[1:], server.url)
+        elif words[:1] == ["foliot"]:
+            status, output = call_foliot(words[1:], directory)
+        else:
             raise example.failure(f"only foliot commands can be checked, not: {command}", line)
-        status, output = call_foliot(words[1:], directory)
         if status != example.status:
             raise example.failure(f"{command} ended with status {status} and said:\n{output}", line)
         if not matches(expected, output):
@@ -162,6 +168,31 @@ def call_foliot(arguments: list[str], directory: Path) -> tuple[int, str]:
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout
+
+
+def call_url(arguments: list[str], base: str) -> str:
+    """Do what curl does with these arguments. Requests for the default address go to the server of the example."""
+    method, headers, body, url = "GET", {}, None, ""
+    words = iter(arguments)
+    for word in words:
+        match word:
+            case "-s" | "-N":
+                pass
+            case "-X":
+                method = next(words)
+            case "-H":
+                name, _, value = next(words).partition(": ")
+                headers[name] = value
+            case "-d":
+                body = next(words).encode()
+            case _:
+                url = word.replace(DEFAULT_URL, base)
+    request = Request(url, body, headers, method=method)
+    try:
+        with urlopen(request, timeout=COMMAND_LIMIT) as answer:
+            return str(answer.read().decode())
+    except HTTPError as error:
+        return error.read().decode()
 
 
 def matches(expected: str, output: str) -> bool:

@@ -41,6 +41,8 @@ INTERFACE_EXCEPTIONS: Final[Mapping[str, frozenset[str]]] = {
     f"{_CLI}.server.process": frozenset({"wiring", "engine"}),
     f"{_CLI}.server.settings": frozenset({"wiring", "engine", "ports"}),
     f"{_CLI}.server.banner": frozenset({"engine"}),
+    # The API of a process checks signed tokens by the keys of its configuration.
+    f"{_CLI}.server.api": frozenset({"wiring"}),
     f"{_CLI}.commands.serve": frozenset({"engine"}),
     # doctor examines the machine, also if there is no storage.
     f"{_CLI}.commands.doctor": frozenset({"wiring"}),
@@ -94,10 +96,15 @@ DRIVER_HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "asyncpg": ("adapters", "postgres"),
     "aiohttp": ("adapters", "outbound"),
     "yarl": ("adapters", "outbound"),
+    "argon2": ("adapters", "passwords"),
+    "jwt": ("adapters", "jwt"),
     "nats": ("adapters", "nats"),
     "redis": ("adapters", "redis"),
     "hiredis": ("adapters", "redis"),
     "uvloop": ("interfaces", "cli"),
+    "starlette": ("interfaces", "api"),
+    "uvicorn": ("interfaces", "api"),
+    "httptools": ("interfaces", "api"),
     "click": ("interfaces", "cli"),
     "rich": ("interfaces", "cli"),
 }

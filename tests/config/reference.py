@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from foliot.config.environment import SHORT
-from foliot.domain.vocabulary import chain, kind, notification, server, workflow
+from foliot.domain.vocabulary import access, chain, kind, notification, server, workflow
 from foliot.domain.vocabulary.field import Field, Schema, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
 from foliot.domain.vocabulary.places import (
@@ -58,6 +58,7 @@ TABLES_OF_PAGE: dict[str, tuple[Field, ...]] = {
     "`[fanout]`": server.FANOUT.fields,
     "`[chain_ceilings]`": chain.CEILINGS.fields,
     "`[notifications]`": notification.NOTIFICATIONS.fields,
+    "`[auth]`": access.AUTH.fields,
     "`[[jobs]]`": (*IDENTITY, *DESCRIPTION),
     "When it runs": (*RULE, *POLICY),
     "How its runs are handled": OPTIONS,

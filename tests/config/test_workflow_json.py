@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
-from foliot.config.workflow_json import json_path, names_in, open_document, read_workflow
+from foliot.config.json_document import json_path, open_document
+from foliot.config.workflow_json import names_in, read_workflow
 from foliot.config.workflow_writing import public_workflow, write_workflow
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec

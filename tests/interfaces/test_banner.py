@@ -39,7 +39,7 @@ def test_serve_prints_a_banner_on_a_terminal_and_stops_on_a_signal(elsewhere: Pa
     said = {line[0]: line[1] for line in lines if len(line) == 2}
     assert said["configuration"] == "foliot.toml: 1 job, 1 workflow, 1 schedule"
     assert said["storage"].endswith("/foliot.db")
-    assert said["roles"] == "scheduler, coordinator, worker (3 slots, queue default)"
+    assert said["roles"] == "scheduler, coordinator, worker, api (3 slots, queue default)"
     assert said["next"].startswith("hourly:default at 20")
     assert "node stopped" in terminal.screen
     assert not any(line[0].startswith("{") for line in lines if line)

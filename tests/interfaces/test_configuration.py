@@ -80,12 +80,12 @@ class TestCheck:
         assert 'Did you mean "command"?' in err
 
     def test_check_with_warnings_only_exits_with_0(self, call: Call, file: Path) -> None:
-        file.write_text(TWO_JOBS + "\n[server]\nport = 8080\n")
+        file.write_text(TWO_JOBS + "\n[server]\nadmin_token = 'x'\n")
 
         code, out, err = call("check")
 
         assert (code, out) == (0, "foliot.toml: 2 jobs, 1 schedule, no errors, 1 warning\n")
-        assert err.startswith("foliot.toml:13: warning: server.port: ")
+        assert err.startswith("foliot.toml:13: warning: server.admin_token: ")
 
     def test_check_prints_problems_as_json(self, call: Call, file: Path) -> None:
         file.write_text(TWO_JOBS.replace("0 3", "0 33"))

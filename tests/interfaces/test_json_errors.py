@@ -52,7 +52,7 @@ def test_problems_of_a_file_are_json_objects_with_their_place(call: Call, elsewh
 
 
 def test_a_warning_is_a_json_object(call: Call, elsewhere: Path) -> None:
-    Path("foliot.toml").write_text("[server]\nport = 80\n")
+    Path("foliot.toml").write_text("[server]\nadmin_token = 'x'\n")
 
     called = call("reload", "--json")
 

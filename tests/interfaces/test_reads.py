@@ -30,18 +30,18 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 @pytest.mark.parametrize("name", ["good@last", "etl@last", "etl.alarm@last", "later@last", "digest@last"])
-def test_show_run_reads_the_database_once_and_the_log_once(
+def test_show_run_reads_its_page_its_trail_and_its_log_once_each(
     call: Call, plant: Path, reads: Counter[str], name: str
 ) -> None:
     assert call("show", name).code == 0
 
-    assert reads == {"foliot.db": 1, "foliot.db-logs": 1}
+    assert reads == {"foliot.db": 2, "foliot.db-logs": 1}
 
 
-def test_status_reads_the_database_once(call: Call, plant: Path, reads: Counter[str]) -> None:
+def test_status_reads_health_breakers_and_deliveries_once_each(call: Call, plant: Path, reads: Counter[str]) -> None:
     assert call("status").code == 2
 
-    assert reads == {"foliot.db": 1}
+    assert reads == {"foliot.db": 3}
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from foliot.errors import NotFound, StorageUnavailable
 from foliot.interfaces.cli.server import reloader, stable_read
 from foliot.interfaces.cli.server.reloader import Reloader, may_concern
 from foliot.interfaces.cli.server.stable_read import fingerprint, watched_paths
+from foliot.service.commands.deploy import Deployer
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import open_services
@@ -406,7 +407,7 @@ async def test_a_temporary_failure_is_retried_with_growing_pauses(
 ) -> None:
     await site.begin()
     refusing = Refusing(site.services, site.clock, error, times=9)
-    monkeypatch.setattr(site.services.deployer, "apply", refusing)
+    monkeypatch.setattr(Deployer, "apply", refusing)
 
     site.file.write_text(KEPT + MORE)
 
@@ -421,7 +422,7 @@ async def test_a_temporary_failure_is_retried_with_growing_pauses(
 async def test_a_reload_that_finally_succeeded_is_not_repeated(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     await site.begin()
     refusing = Refusing(site.services, site.clock, StorageUnavailable("it is starting"), times=1)
-    monkeypatch.setattr(site.services.deployer, "apply", refusing)
+    monkeypatch.setattr(Deployer, "apply", refusing)
 
     site.file.write_text(KEPT + MORE)
     await site.saw("configuration_applied")
@@ -466,7 +467,7 @@ async def test_files_that_kept_changing_are_read_again_later(site: Site, monkeyp
 async def test_warnings_are_not_logged_again_on_each_retry(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     await site.begin()
     refusing = Refusing(site.services, site.clock, StorageUnavailable("it is starting"), times=3)
-    monkeypatch.setattr(site.services.deployer, "apply", refusing)
+    monkeypatch.setattr(Deployer, "apply", refusing)
 
     site.file.write_text(INCLUDE + KEPT + MORE)
     await site.saw("configuration_applied")
@@ -479,7 +480,7 @@ async def test_a_configuration_refused_by_the_storage_is_not_retried(
 ) -> None:
     await site.begin()
     refusing = Refusing(site.services, site.clock, NotFound("job", "nobody"), times=9)
-    monkeypatch.setattr(site.services.deployer, "apply", refusing)
+    monkeypatch.setattr(Deployer, "apply", refusing)
 
     site.file.write_text(KEPT + MORE)
     said = await site.saw("configuration_not_applied")

@@ -81,6 +81,12 @@ class Server:
         self._process.wait(PATIENCE)
         return self._log.read_text()
 
+    @property
+    def url(self) -> str:
+        """The address of its HTTP API."""
+        url: str = self.saw("api_started")["url"]
+        return url
+
     def events(self, name: str) -> list[dict[str, Any]]:
         lines = self._log.read_text().splitlines()
         events = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
@@ -103,7 +109,8 @@ def command(*arguments: str) -> list[str]:
 
 def environment() -> dict[str, str]:
     ours = {name: value for name, value in os.environ.items() if not name.startswith("FOLIOT_")}
-    return {**ours, "TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
+    # Any free port: servers of other tests run at the same time.
+    return {**ours, "TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1", "FOLIOT_SERVER_PORT": "0"}
 
 
 def until(ask: Callable[[], Answer | None], complaint: Callable[[], str]) -> Answer:

@@ -62,9 +62,9 @@ async def test_an_upsert_pauses_before_and_resumes_after_the_change(
         definitions = (await app.open()).storage.definitions
         put = definitions.put_schedules
 
-        async def look_first(new: Sequence[NewSchedule]) -> list[Schedule]:
+        async def look_first(new: Sequence[NewSchedule], *, expected: None) -> list[Schedule]:
             was_paused.append((await app.schedules.get("s")).paused)
-            return await put(new)
+            return await put(new, expected=expected)
 
         monkeypatch.setattr(definitions, "put_schedules", look_first)
         await app.schedules.upsert("s", job_id="job", cron="30 * * * *", paused=asked)

@@ -47,9 +47,11 @@ VERBS: Final = (
     *("register", "renew", "retire", "expired", "remove_expired", "lead", "resign", "prune", "prune_logs"),
     *("expire_workers", "hold_listener", "advance_listener", "release_listener", "progress", "append_items"),
     *("probe", "save_clock_fault"),
-    *("put_dsn", "remove_dsn"),
     *("ask_chain", "change_class"),
     *("add_deliveries", "take_deliveries", "settle_deliveries"),
+    *("put_dsn", "remove_dsn", "add_audit", "add_token", "revoke_token", "save_token_use"),
+    *("begin_request", "complete_request", "abandon_request"),
+    *("add_user", "set_password", "remove_user", "open_session", "save_seen", "close_session"),
 )
 POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))
 """All points: before and after each commit of a storage. `prune_logs` exists only in SQLite, which has a log file."""

@@ -132,7 +132,7 @@ class Application(Registry):
                     continue  # closed, or bound to another loop, while we waited
                 if binding.services is None:
                     opened = given or await open_services(self._url, self._clock)
-                    opened.schedules.app_defaults = self._schedule_defaults
+                    opened.schedules.default_layers.app = self._schedule_defaults
                     services = await self._applied(opened)
                     await binding.attach(services, is_inline=is_inline)
                     return services

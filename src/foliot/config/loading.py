@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from foliot.config.access import auth_settings
 from foliot.config.declarations import Sources, read_declared
 from foliot.config.document import Document, Node, Problems
 from foliot.config.environment import report_unknown_variables, section_from
@@ -112,6 +113,7 @@ def _settings(main: tuple[Document, ...], files: Files, reading: Reading) -> tup
         schedule_defaults=ScheduleDefaults(**_defaults(fields).fill((OVERLAP, CATCHUP, JITTER))).over(BUILT_IN),
         fanout=fanout_settings(fields["fanout"]),
         notifications=notification_settings(fields["notifications"], server),
+        auth=auth_settings(fields["auth"], reading),
         dsns=_dsns(main, reading),
         files=files.paths,
         blank=files.blank,

@@ -36,9 +36,10 @@ _DATABASE: Final = "foliot.db"
 
 
 def server_settings(fields: Fields, reading: Reading) -> ServerSettings:
-    for name in (field.name for field in WEB if field.name in fields):
-        message = f"{name} is not supported yet: the HTTP server arrives with a later version"
+    for name in (field.name for field in WEB if field.name in fields and not field.has_effect):
+        message = f"{name} is not supported yet: it arrives with a later version"
         reading.problems.warning(fields[name].place, message, "Leave it out until then.")
+    _check_tls(fields, reading)
     for queue in fields.value("queues", ()):
         _check(reading, fields, "queues", lambda name=queue: check_name("queue", name))
     for name in ("roles", "queues"):
@@ -48,6 +49,12 @@ def server_settings(fields: Fields, reading: Reading) -> ServerSettings:
         scheduler=replace(SchedulerSettings(), **fields.fill(SCHEDULER)),
         **_values(fields.fill((*NODE, *WEB))),
     )
+
+
+def _check_tls(fields: Fields, reading: Reading) -> None:
+    for name, needed in (("tls_cert", "tls_key"), ("tls_key", "tls_cert"), ("tls_client_ca", "tls_cert")):
+        if fields.value(name) and not fields.value(needed):
+            reading.problems.error(fields[name].place, f"{name} needs {needed}", "Give both, or none.")
 
 
 def _values(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from foliot.domain.access.claims import ClaimPolicy
+from foliot.domain.access.role import Role
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deploy.deployment import Declared
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
@@ -49,7 +51,12 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     echo: bool = False
     """Whether the process prints what functions that run in it print and log."""
     host: str = "127.0.0.1"
-    port: int = 7070
+    port: int | None = None
+    """None: the default port, which another process may have."""
+    base_path: str = ""
+    tls_cert: str = ""
+    tls_key: str = ""
+    tls_client_ca: str = ""
     admin_token: str = ""
     session_secret: str = ""
 
@@ -75,6 +82,7 @@ class RetentionSettings(NamedTuple):
     executions_per_workflow: int | None = 100
     executions_age: Millis | None = None
     executions_total: int | None = None
+    audit_age: Millis | None = Millis(400 * DAY)
 
 
 class OutboundSettings(Struct, frozen=True, kw_only=True):
@@ -94,6 +102,18 @@ class FanoutSettings(Struct, frozen=True, kw_only=True):
     """How long reading the items of a fanout may take."""
 
 
+class AuthSettings(Struct, frozen=True, kw_only=True):
+    """How programs prove who they are, apart from stored tokens."""
+
+    claims: ClaimPolicy | None = None
+    """What signed tokens must claim. None: there is no key for them."""
+    jwt_secret: str | None = None
+    jwt_key: Path | None = None
+    jwks: Path | None = None
+    certificates: Mapping[str, Role] = field(default_factory=dict)
+    """Subject of a client certificate -> role."""
+
+
 class Configuration(Struct, frozen=True, kw_only=True):
     """Everything in a file and its includes, with the environment over it."""
 
@@ -107,6 +127,7 @@ class Configuration(Struct, frozen=True, kw_only=True):
     """For schedules that programs create while the server runs."""
     fanout: FanoutSettings = FanoutSettings()
     notifications: NotificationSettings = NOT_CONFIGURED
+    auth: AuthSettings = AuthSettings()
     dsns: Mapping[str, str] = field(default_factory=dict)
     """The databases that fanouts may read, by name. The texts may contain passwords."""
     declared: Declared = Declared()

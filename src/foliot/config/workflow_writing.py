@@ -46,9 +46,9 @@ def write_workflow(workflow_id: str, spec: WorkflowSpec, schedules: Mapping[Sche
         raise InvalidWorkflow(workflow_id, problems, cannot="be written as a document", hint=_UNWRITABLE)
     written = {
         "id": workflow_id,
-        **_changed(_HEAD, spec, WorkflowSpec(steps=())),
+        **write_changed(_HEAD, spec, WorkflowSpec(steps=())),
         **_options(spec.options),
-        **({"schedules": [*_schedules(workflow_id, schedules)]} if schedules else {}),
+        **({"schedules": [*write_schedules(workflow_id, schedules)]} if schedules else {}),
         "steps": [_step(step) for step in spec.steps],
     }
     document: Written = msgspec.json.decode(msgspec.json.encode(written))
@@ -71,8 +71,13 @@ def _problems(spec: WorkflowSpec) -> Iterator[Problem]:
         yield Problem.error(f"{name} of a workflow has no place in a document", _TO_LEAVE_OUT)
     for step in spec.steps:
         if step.definition is not None:
-            for name in step.definition.spec.keys() - _fields(step.definition.runner):
+            for name in unwritable_fields(step.definition):
                 yield Problem.error(f'step "{step.name}": {name} has no place in a document', _TO_LEAVE_OUT)
+
+
+def unwritable_fields(job: JobSpec) -> set[str]:
+    """Return the fields of a job that have no place in a document."""
+    return job.spec.keys() - _fields(job.runner)
 
 
 def _fields(runner: str) -> set[str]:
@@ -100,7 +105,7 @@ def _step(step: Step) -> Written:
 
 def _work(step: Step) -> Written:
     if step.definition is not None:
-        return _definition(step.definition)
+        return write_definition(step.definition)
     if step.approval is not None:
         return {"approve": _approval(step.approval)}
     if step.is_subworkflow:
@@ -120,14 +125,14 @@ def _edge(edge: Edge) -> str | Written:
 
 
 def _approval(approval: Approval) -> bool | Written:
-    return _changed(APPROVAL, approval, Approval()) or True
+    return write_changed(APPROVAL, approval, Approval()) or True
 
 
 def _fanout(job: JobSpec) -> Written:
     """Return a fanout with its children and its reducer."""
     own = msgspec.convert({name: job.spec[name] for name in OWN_FIELDS if name in job.spec}, FanoutFields)
     written: Written = {"kind": FANOUT, "inner_kind": own.inner_kind}
-    written |= _changed(without(FANOUT_FIELDS, "reducer"), own, FanoutFields())
+    written |= write_changed(without(FANOUT_FIELDS, "reducer"), own, FanoutFields())
     from_step = _FROM_STEP.fullmatch(own.items) if isinstance(own.items, str) else None
     if from_step is not None:
         written["inputs_from"] = from_step[1]
@@ -140,9 +145,9 @@ def _fanout(job: JobSpec) -> Written:
     return {
         **written,
         **dict(_given(KIND_FIELDS[own.inner_kind], job.spec)),
-        **_changed(_DESCRIBED, job, JobSpec(kind=job.kind)),
+        **write_changed(_DESCRIBED, job, JobSpec(kind=job.kind)),
         **_options(msgspec.convert(options, Options)),
-        **({} if job.gate is None else _changed((*GATE, TIMEZONE), job.gate, Gate(depends_on=()))),
+        **({} if job.gate is None else write_changed((*GATE, TIMEZONE), job.gate, Gate(depends_on=()))),
     }
 
 
@@ -158,7 +163,7 @@ def _reducer(reducer: Reducer) -> Written:
     return written if reducer.timeout is None else {**written, "timeout": reducer.timeout / SECOND}
 
 
-def _definition(job: JobSpec) -> Written:
+def write_definition(job: JobSpec) -> Written:
     if job.kind == FANOUT:
         return _fanout(job)
     inner = {"inner_kind": job.inner_kind} if job.kind == GATE_KIND else {}
@@ -168,9 +173,9 @@ def _definition(job: JobSpec) -> Written:
         **inner,
         **dict(_given(KIND_FIELDS[job.runner], job.spec)),
         **({"args": args} if args else {}),
-        **_changed(_DESCRIBED, job, JobSpec(kind=job.kind)),
+        **write_changed(_DESCRIBED, job, JobSpec(kind=job.kind)),
         **_options(job.options),
-        **({} if job.gate is None else _changed((*GATE, TIMEZONE), job.gate, Gate(depends_on=()))),
+        **({} if job.gate is None else write_changed((*GATE, TIMEZONE), job.gate, Gate(depends_on=()))),
     }
 
 
@@ -183,19 +188,19 @@ def _given(fields: Iterable[Field], spec: Mapping[str, Any]) -> Iterator[tuple[s
 
 def _options(options: Options) -> Written:
     """Return the options that are not the defaults."""
-    written = _changed(OPTIONS, options, Options())
+    written = write_changed(OPTIONS, options, Options())
     if options.retry.delays:
         written["retries"] = options.retry.retries  # a list of pauses alone would mean as many retries
     return written
 
 
-def _schedules(workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -> Iterator[Written]:
+def write_schedules(workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -> Iterator[Written]:
     for name, spec in schedules.items():
         yield _schedule(name.removeprefix(f"{workflow_id}:"), spec)
 
 
 def _schedule(name: str, spec: ScheduleSpec) -> Written:
-    changed = _changed((ENABLED, *POLICY, PAYLOAD, USER), spec, ScheduleSpec(type=spec.type))
+    changed = write_changed((ENABLED, *POLICY, PAYLOAD, USER), spec, ScheduleSpec(type=spec.type))
     # Written in any case: another application may have other defaults.
     policies = {field.name: field.read.write(getattr(spec, field.attribute)) for field in (OVERLAP, CATCHUP, JITTER)}
     return {"name": name, **_rule(spec), **changed, **policies}
@@ -213,7 +218,7 @@ def _rule(spec: ScheduleSpec) -> Written:
             return {"cron": spec.expr}
 
 
-def _changed(fields: Iterable[Field], value: msgspec.Struct, usual: msgspec.Struct) -> Written:
+def write_changed(fields: Iterable[Field], value: msgspec.Struct, usual: msgspec.Struct) -> Written:
     """Return the options whose values are not the default ones."""
     read = {field: attrgetter(field.attribute) for field in fields}
     return {field.name: field.read.write(get(value)) for field, get in read.items() if get(value) != get(usual)}

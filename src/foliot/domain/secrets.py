@@ -10,7 +10,7 @@ Values are not declared as secrets, so their place and their name decide:
     url, inputs_from         without credentials, and with masked values in the query of a web address
     json, payload, params,   values are masked if their name sounds like a secret
       output
-    any other text           without credentials in URLs and the text after Bearer or Basic
+    any other text           without credentials in URLs, the text after Bearer or Basic, and tokens of Foliot
     errors of runs           the same, and in name=value the value is masked if the name sounds like a secret
 
 A value with environment variables is shown as it was written, with the names of the variables: `JobSpec.as_written` is
@@ -43,6 +43,7 @@ _KEYS: Final = frozenset({"api", "access", "private", "signing", "encryption", "
 
 _HOST: Final = re.compile(r"(https?://)(?:[^/?#\s]*@)?([^/?#\s@]+)", re.IGNORECASE)
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/?#\s]*@")
+_TOKENS: Final = re.compile(r"\bfol_[0-9A-Z]{26}_[0-9A-Z]{20,}")
 _SCHEMES: Final = re.compile(r"\b(Bearer|Basic) +[^\s\"']+", re.IGNORECASE)
 _QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?"""
 # token=abc, token = "abc", 'token': 'abc', "token": 7. Not token: abc, which occurs in sentences. All parts of a name
@@ -119,7 +120,8 @@ def public_hook(url: str) -> str:
 
 def public_text(text: str) -> str:
     """Return a text, such as a command, with secrets masked."""
-    return _SCHEMES.sub(rf"\1 {HIDDEN}", _CREDENTIALS.sub(f"{HIDDEN}@", text))
+    shown = _SCHEMES.sub(rf"\1 {HIDDEN}", _CREDENTIALS.sub(f"{HIDDEN}@", text))
+    return _TOKENS.sub(f"fol_{HIDDEN}", shown) if "fol_" in shown else shown
 
 
 def public_error(text: str) -> str:

@@ -81,6 +81,11 @@ class Node:
         return sum(worker.consumer.running_count for worker in self._workers)
 
     @property
+    def worker_ids(self) -> set[str]:
+        """The ids of the workers of this process."""
+        return {worker.heartbeat.worker.id for worker in self._workers if worker.heartbeat.worker is not None}
+
+    @property
     def is_running(self) -> bool:
         """Whether any duty still runs."""
         return any(not task.done() for task in self._tasks.values())

@@ -31,6 +31,8 @@ class Role(StrEnum):
     SCHEDULER = "scheduler"
     COORDINATOR = "coordinator"
     WORKER = "worker"
+    API = "api"
+    """It serves the HTTP API. The node itself does nothing for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

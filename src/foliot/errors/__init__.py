@@ -6,6 +6,7 @@
     │   ├── InvalidTimezone     a timezone name, with the closest match
     │   ├── InvalidSchedule     a schedule that cannot fire (never matches, ends before it starts ...)
     │   ├── InvalidJob          a job definition that cannot be run
+    │   │   └── InvalidJobDocument  a job in a JSON document, with the JSON path of each problem
     │   ├── InvalidRun          a run that cannot be created (payload, dedupe key ...)
     │   ├── Unstorable          a value that the database cannot store
     │   ├── CycleDetected       a dependency that would create a cycle of jobs
@@ -16,6 +17,7 @@
     ├── InUse                   the application cannot be closed while calls are in progress
     ├── JobInUse                the job cannot be renamed while an open execution or a waiting gate names it
     ├── WrongLoop               the application is open on another event loop
+    ├── ChangedMeanwhile        the definition has another revision than the one that an edit expected
     ├── OwnedElsewhere          only the owner of the definition (a file, an application) can change it
     ├── OutputUnavailable       the output of an attempt is missing or incomplete
     │   ├── OutputTruncated     the attempt printed more than the limit
@@ -28,6 +30,8 @@
     ├── InputsError             the items of a fanout
     │   ├── InputsUnavailable   the source could not be read: may work next time
     │   └── InputsRefused       its content cannot be used, or exceeds a limit
+    ├── CredentialsRefused      a password, a session or a token was refused
+    ├── RateLimited             too many credentials were refused: may work later
     ├── StaleClaim              a claimed run was given to another process, or has ended
     ├── SecretError             secrets in the database
     │   ├── SecretKeyUnusable   there is no key for them, or it is not safe to use
@@ -50,6 +54,7 @@ A message is a short fact in lower case; the hint says in sentences what to do. 
 programs compare them.
 """
 
+from foliot.errors.access import CredentialsRefused, RateLimited
 from foliot.errors.base import FoliotError, shortened, shown, suggest
 from foliot.errors.input import (
     CycleDetected,
@@ -57,6 +62,7 @@ from foliot.errors.input import (
     InvalidDocument,
     InvalidInput,
     InvalidJob,
+    InvalidJobDocument,
     InvalidRun,
     InvalidSchedule,
     InvalidTimezone,
@@ -65,6 +71,7 @@ from foliot.errors.input import (
 )
 from foliot.errors.operation import (
     ChainRefused,
+    ChangedMeanwhile,
     ChannelRefused,
     ChannelUnavailable,
     InputsError,
@@ -105,8 +112,10 @@ from foliot.errors.storage import (
 
 __all__ = [
     "ChainRefused",
+    "ChangedMeanwhile",
     "ChannelRefused",
     "ChannelUnavailable",
+    "CredentialsRefused",
     "CycleDetected",
     "DriverMissing",
     "FoliotError",
@@ -118,6 +127,7 @@ __all__ = [
     "InvalidDocument",
     "InvalidInput",
     "InvalidJob",
+    "InvalidJobDocument",
     "InvalidRun",
     "InvalidSchedule",
     "InvalidTimezone",
@@ -135,6 +145,7 @@ __all__ = [
     "OwnedElsewhere",
     "Place",
     "Problem",
+    "RateLimited",
     "ResultsUnavailable",
     "RowUnreadable",
     "SchemaTooNew",

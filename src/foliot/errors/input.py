@@ -98,6 +98,18 @@ class InvalidDocument(InvalidWorkflow):
     code = "invalid_document"
 
 
+class InvalidJobDocument(InvalidJob):
+    """A job in a JSON document is not valid. Each problem has its JSON path."""
+
+    code = "invalid_document"
+
+    def __init__(self, job_id: str, problems: Sequence[Problem]) -> None:
+        shown = "".join(f"\n  - {problem.in_one_line}" for problem in problems)
+        hint = "Correct the listed problems. Nothing was stored."
+        super().__init__(f"job {job_id[:64]!a} cannot be stored:{shown}", hint=hint)
+        self.problems = tuple(problems)
+
+
 class CycleDetected(InvalidInput):
     """A dependency would create a cycle of jobs."""
 

@@ -12,6 +12,8 @@ _LIST_HINTS: Final[Mapping[str, str]] = {
     "workflow": "List them with: foliot workflows",
     "chain": "List them with: foliot chains list",
     "DSN": "List them with: foliot dsn list",
+    "token": "List them with: foliot token list",
+    "user": "List them with: foliot user list",
     "execution": "List active executions with: foliot workflows active",
 }
 
@@ -73,10 +75,28 @@ class WrongLoop(FoliotError):
     code = "wrong_loop"
 
 
+class ChangedMeanwhile(FoliotError):
+    """A definition has another revision than the one that an edit expected. Nothing was stored."""
+
+    code = "changed_meanwhile"
+
+    def __init__(self, kind: str, name: str, revision: int) -> None:
+        super().__init__(
+            f"{kind} {name[:128]!a} was changed: its revision is {revision}",
+            hint="Read it again, and send the change with that revision.",
+        )
+        self.revision = revision
+
+
 class OwnedElsewhere(FoliotError):
     """Only the owner of a definition, a file or an application, can change it. The message names all of them."""
 
     code = "owned_elsewhere"
+
+    def __init__(self, message: str, *, hint: str = "", names: Sequence[str] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.names = tuple(names)
+        """The ids of the definitions."""
 
 
 class OutputUnavailable(FoliotError):

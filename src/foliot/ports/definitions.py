@@ -52,8 +52,17 @@ class Behind(NamedTuple):
 class Definitions(Protocol):
     # -- jobs
 
-    async def put_jobs(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
+    async def put_jobs(
+        self,
+        jobs: Sequence[tuple[JobId, JobSpec]],
+        *,
+        expected: Mapping[JobId, int] | None = None,
+        at: Instant | None = None,
+    ) -> list[Job]:
         """Create or replace definitions. Saving an equal definition changes nothing, not even `updated_at`.
+
+        `expected`: the revisions that the changes were made for. Raises `ChangedMeanwhile`, and stores nothing, if a
+        job that would change has another one.
 
         Of two definitions of one job the last is stored, and returned for both.
         An unreadable row is replaced too, with a higher revision.
@@ -109,8 +118,16 @@ class Definitions(Protocol):
 
     # -- schedules
 
-    async def put_schedules(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
+    async def put_schedules(
+        self,
+        schedules: Sequence[NewSchedule],
+        *,
+        expected: Mapping[ScheduleId, int] | None = None,
+        at: Instant | None = None,
+    ) -> list[Schedule]:
         """Create schedules, or edit those that exist by opening a revision (see `domain.schedule.edit`).
+
+        `expected`: the numbers of the revisions that the edits were made for, as for `put_jobs`.
 
         Saving an equal specification changes nothing. An edit never resumes a schedule. An unreadable row is repaired
         from the revision that it was copied from.

@@ -174,6 +174,10 @@ class Queries(Protocol):
         """Return the runs that may be unreadable, newest first, of the newest `limit` runs from `oldest` on."""
         ...
 
+    async def children(self, run_id: RunId, *, after: RunId | None = None, limit: int = 100) -> list[Run]:
+        """Return the children of a run in the order of their creation, those after `after`."""
+        ...
+
     async def overrides(self, run_id: RunId) -> bytes | None:
         """Return the options given for this run only, as JSON. Raises `RowUnreadable` if they cannot be read."""
         ...

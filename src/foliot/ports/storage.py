@@ -10,7 +10,9 @@ SQLite. The simulation sets it. An invalid item does not fail its batch: it is r
 import asyncio
 from typing import Protocol
 
+from foliot.domain.access.actor import Actor
 from foliot.ports.admission import Admission
+from foliot.ports.audit import Audit
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
 from foliot.ports.deliveries import Deliveries
@@ -20,9 +22,12 @@ from foliot.ports.ledger import Ledger
 from foliot.ports.listeners import Listeners
 from foliot.ports.orders import Orders
 from foliot.ports.queries import Queries
+from foliot.ports.requests import Requests
+from foliot.ports.tokens import Tokens
 from foliot.ports.topic import Topic
 from foliot.ports.trees import TreeStore
 from foliot.ports.upkeep import Upkeep
+from foliot.ports.users import Users
 from foliot.ports.work import Work
 
 
@@ -64,6 +69,31 @@ class Storage(Protocol):
 
     @property
     def deliveries(self) -> Deliveries: ...
+
+    @property
+    def tokens(self) -> Tokens: ...
+
+    @property
+    def users(self) -> Users: ...
+
+    @property
+    def requests(self) -> Requests: ...
+
+    @property
+    def audit(self) -> Audit: ...
+
+    @property
+    def actor(self) -> Actor:
+        """Who makes the changes through this object."""
+        ...
+
+    def acting_as(self, actor: Actor) -> "Storage":
+        """Return the same open database for another actor, whose changes are recorded as its own.
+
+        Changes by the orders, definitions, DSNs and the trail itself are recorded with it. The work of the engine is
+        that of the system, for whichever actor this is. Closing one of them closes all.
+        """
+        ...
 
     @property
     def clock(self) -> Clock:

@@ -21,6 +21,7 @@ class Retention(NamedTuple):
     executions_per_workflow: int | None = None
     executions_age: Millis | None = None
     executions_total: int | None = None
+    audit_age: Millis | None = None
     items_age: Millis | None = Millis(DAY)
     """For items whose run was never created: an application stores the items of a fanout first."""
 
@@ -34,17 +35,18 @@ class Pruned(NamedTuple):
     events: int
     schedules: int
     dedupe: int
+    audit: int = 0
     is_more: bool = False
     """Whether rows were left or not checked yet. The next call continues there."""
 
     @property
     def total(self) -> int:
-        return self.runs + self.logs + self.ticks + self.events + self.schedules + self.dedupe
+        return self.runs + self.logs + self.ticks + self.events + self.schedules + self.dedupe + self.audit
 
     @property
     def most(self) -> int:
         """The highest number among the kinds."""
-        return max(self.runs, self.logs, self.ticks, self.events, self.schedules, self.dedupe)
+        return max(self.runs, self.logs, self.ticks, self.events, self.schedules, self.dedupe, self.audit)
 
 
 class Upkeep(Protocol):

@@ -31,6 +31,7 @@ from foliot.adapters.queue.storage import StorageQueue
 from foliot.adapters.secrets import KeyStore
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.app import Foliot
+from foliot.domain.access.actor import APP
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, LATEST, Instant, Millis, from_timedelta, later
 from foliot.engine.coordinator.role import CoordinatorRole
@@ -233,7 +234,7 @@ class InlineEngine:
 
 def _services(storage: Storage, clock: VirtualClock, key: Path) -> Services:
     ids = IdSource(count(1).__next__)
-    return build_services(storage, clock, ids, KeyStore({}, key))
+    return build_services(storage, clock, ids, KeyStore({}, key)).acting_as(APP)
 
 
 def _moment_after(now: Instant, span: timedelta) -> Instant:

@@ -126,6 +126,22 @@ class TestDeliveries(contracts.DeliveryContract):
     pass
 
 
+class TestAudit(contracts.AuditContract):
+    pass
+
+
+class TestTokens(contracts.TokenContract):
+    pass
+
+
+class TestRequests(contracts.RequestContract):
+    pass
+
+
+class TestUsers(contracts.UserContract):
+    pass
+
+
 class TestDsns(contracts.DsnContract):
     pass
 

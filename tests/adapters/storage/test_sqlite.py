@@ -199,6 +199,22 @@ class TestDeliveries(suites.DeliveryContract):
     pass
 
 
+class TestAudit(suites.AuditContract):
+    pass
+
+
+class TestTokens(suites.TokenContract):
+    pass
+
+
+class TestRequests(suites.RequestContract):
+    pass
+
+
+class TestUsers(suites.UserContract):
+    pass
+
+
 class TestDsns(suites.DsnContract):
     pass
 

@@ -26,8 +26,10 @@ AT_THE_END: Final = ("retire.", "resign.", "release_listener.")
 BY_HAND: Final = (
     *("rename_jobs", "mark", "answer", "report", "watch", "put_workflows", "delete_workflows", "pass_gates"),
     *("pause_step", "pause_job", "add_dependency", "remove_dependency", "probe", "save_clock_fault"),
-    *("put_dsn", "remove_dsn", "ask_chain", "change_class"),
     *("add_deliveries", "take_deliveries", "settle_deliveries"),
+    *("put_dsn", "remove_dsn", "add_audit", "add_token", "revoke_token", "save_token_use"),
+    *("begin_request", "complete_request", "abandon_request"),
+    *("add_user", "set_password", "remove_user", "open_session", "save_seen", "close_session"),
 )
 """Verbs that the application does not come by. That they are atomic is shown where the storages are tested, for
 `ask_chain` in `test_chains_killed.py`."""

@@ -54,6 +54,12 @@ def differences(before: Struct, after: Struct) -> tuple[Difference, ...]:
     )
 
 
+def public_fields(value: Struct) -> dict[str, Any]:
+    """Return all fields of a definition that are set, by name, with secrets masked."""
+    fields = _flat(_document(value)).items()
+    return {name: field.shown(name) for name, field in fields if name not in _DERIVED and field.value is not None}
+
+
 def _document(value: Struct) -> Any:
     # Sets are encoded in a fixed order, so that equal sets are equal as JSON.
     document = msgspec.json.decode(msgspec.json.encode(value, order="deterministic"))

@@ -7,6 +7,7 @@
     schedule    when a job or a workflow runs
     workflow    workflows, steps, edges, approvals
     server      [server], [storage], [queue], [retention], [outbound]
+    access      [auth]
     places      where each option can be given: in a file, in a document, in a call
 
 `config` reads files and documents by these tables, `domain.input` keyword arguments. The tables of

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from foliot.domain.vocabulary.access import AUTH
 from foliot.domain.vocabulary.chain import CEILINGS, CHAIN, STAGE
 from foliot.domain.vocabulary.field import Field, Schema, only, union, without
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, IDENTITY, OPTIONS
@@ -49,6 +50,7 @@ SECTIONS: Final[Mapping[str, Schema]] = {
     "fanout": FANOUT,
     "chain_ceilings": CEILINGS,
     "notifications": NOTIFICATIONS,
+    "auth": AUTH,
 }
 DSN_SECTION: Final = "dsn"
 """A section whose keys are names: the databases that fanouts may read."""
@@ -65,6 +67,7 @@ _IN_FILE: Final = {
     "fanout": "Where the items of fanouts may come from.",
     "chain_ceilings": "What no class of chains may exceed.",
     "notifications": "Who is told about failed runs and alerts.",
+    "auth": "How programs prove who they are.",
     DSN_SECTION: 'The databases that `sql://` may read, each as `name = "DSN"`. They are not stored in the database.',
     "jobs": "The jobs.",
     "workflows": "The workflows.",
@@ -81,6 +84,7 @@ ROOT: Final = Schema(
 )
 FILE_PLACES: Final = (
     *(JOB, SCHEDULE, WORKFLOW, STEP, CHAIN, STAGE, SERVER, STORAGE, RETENTION, OUTBOUND, FANOUT, NOTIFICATIONS),
+    AUTH,
 )
 
 # -- calls

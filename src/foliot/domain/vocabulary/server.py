@@ -1,5 +1,6 @@
 """The options of the sections of a configuration file: server, storage, queue, retention, outbound and fanout."""
 
+import re
 from typing import Final, Literal, get_args
 
 from foliot.domain.vocabulary.field import Alias, Field, Schema
@@ -7,14 +8,26 @@ from foliot.domain.vocabulary.notification import WEB_ADDRESS
 from foliot.domain.vocabulary.readers import COUNT, FLAG, MODULE, TEXT, TEXTS, list_of, one_of, whole
 from foliot.domain.vocabulary.schedule import CATCHUP, JITTER, OVERLAP
 from foliot.domain.vocabulary.times import AGE, duration, in_millis
+from foliot.errors import InvalidInput
 
 Mode = Literal["production", "development"]
 LogFormat = Literal["auto", "text", "json"]
 EventLoop = Literal["auto", "asyncio", "uvloop"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
-ROLES: Final = ("scheduler", "coordinator", "worker")
+ROLES: Final = ("scheduler", "coordinator", "worker", "api")
 _DAY: Final = 86_400
+_BASE_PATH: Final = re.compile(r"(/[A-Za-z0-9_.-]+)*")
+
+
+def _base_path(value: object) -> str:
+    path = str(TEXT.read(value)).rstrip("/")
+    if not _BASE_PATH.fullmatch(path) or "/." in path:
+        raise InvalidInput(f"{value!a} is not a path", hint='Begin with a slash: "/foliot".')
+    return path
+
+
+BASE_PATH: Final = TEXT._replace(read=_base_path)
 _TICK: Final = duration(0.01, 60)
 _LOOKAHEAD: Final = duration(0, _DAY)
 
@@ -35,8 +48,8 @@ NODE: Final = (
     Field(
         "roles",
         list_of(one_of(ROLES)),
-        "The roles of this process. A scheduler is always a coordinator too.",
-        '["scheduler", "coordinator", "worker"]',
+        "The roles of this process. A scheduler is always a coordinator too. `api`: it serves the HTTP API.",
+        '["scheduler", "coordinator", "worker", "api"]',
     ),
     Field("queues", TEXTS, "The queues of the worker.", '["default"]'),
     Field(
@@ -82,7 +95,7 @@ NODE: Final = (
         "public_url",
         WEB_ADDRESS,
         "The address of this server for people, such as `https://foliot.example.org`. Links in notifications begin"
-        " with it.",
+        " with it, and the HTTP API then refuses requests for other hosts.",
         '""',
     ),
     Field("watch", FLAG, "Whether to reload when a file changes.", "false"),
@@ -157,8 +170,24 @@ SERVER_DEFAULTS: Final = (
     _for_all(JITTER, Alias("default_jitter_ms", in_millis(JITTER.read))),
 )
 WEB: Final = (
-    Field("host", TEXT, "The address of the HTTP server.", '"127.0.0.1"', has_effect=False),
-    Field("port", whole(0, 65_535), "The port of the HTTP server.", "7070", has_effect=False),
+    Field(
+        "host",
+        TEXT,
+        "The address that the HTTP API listens on. An address that other machines can reach needs credentials.",
+        '"127.0.0.1"',
+    ),
+    Field(
+        "port",
+        whole(0, 65_535),
+        "The port of the HTTP API, by default 7070. `0`: any free one. If the default is in use, the server starts"
+        " without the API.",
+    ),
+    Field("base_path", BASE_PATH, "A prefix of all paths of the HTTP API, such as `/foliot`, behind a proxy.", '""'),
+    Field("tls_cert", TEXT, "The file with the certificate of the HTTP API, in PEM. Without it: no TLS.", '""'),
+    Field("tls_key", TEXT, "The file with the key of the certificate.", '""'),
+    Field(
+        "tls_client_ca", TEXT, "The file with the certificates that must have signed those of clients, in PEM.", '""'
+    ),
     Field("admin_token", TEXT, "The token of the administrator.", '""', has_effect=False),
     Field("session_secret", TEXT, "The secret that signs sessions.", '""', has_effect=False),
 )
@@ -220,6 +249,13 @@ RETENTION: Final = Schema(
         "How long finished executions are kept, with the runs of their steps. All limits apply.",
         '"never"',
         fills="executions_age",
+    ),
+    Field(
+        "audit",
+        AGE,
+        "How long the audit trail is kept. Pages show who did something only as long.",
+        '"400d"',
+        fills="audit_age",
     ),
     owner="[retention]",
 )

@@ -27,6 +27,7 @@ RETENTION: Final = Retention(
     ticks_age=Millis(400 * DAY),
     events_age=Millis(7 * DAY),
     executions_per_workflow=100,
+    audit_age=Millis(400 * DAY),
 )
 _TERM: Final = Millis(30 * SECOND)
 _MARGIN: Final = Millis(5 * SECOND)

@@ -119,8 +119,9 @@ class Scheduler:
         try:
             for part in _parts(due.schedules):
                 firings = [_decide(schedule, fast_path, due.now) for schedule in part]
-                if len(saving) >= _SAVING:
-                    await asyncio.wait(saving[-_SAVING:], return_when=asyncio.FIRST_COMPLETED)
+                unsaved = [task for task in saving if not task.done()]
+                if len(unsaved) >= _SAVING:
+                    await asyncio.wait(unsaved, return_when=asyncio.FIRST_COMPLETED)
                 saving.append(asyncio.create_task(self._save(part, firings, due.pause_version)))
                 await asyncio.sleep(0)  # lets the task send its part before the next one is decided
             return sum(await asyncio.gather(*saving))

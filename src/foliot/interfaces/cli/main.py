@@ -29,6 +29,9 @@ _SECTIONS: Final = {
         "reload": "Apply the configuration now.",
         "dsn": "Register databases that fanouts may read.",
         "alert": "Try out where notifications go.",
+        "user": "Add, list and remove people who log in.",
+        "token": "Create, list and revoke tokens of programs.",
+        "routes": "List the routes of the HTTP API.",
     },
     "Inspect": {
         "status": "Show whether Foliot is working and what needs attention.",
@@ -58,6 +61,7 @@ _SECTIONS: Final = {
         "chain": "Decide what follows in a chain, or start a follow-up.",
     },
     "Maintenance": {
+        "audit": "List who changed what.",
         "doctor": "Check this installation and suggest fixes.",
         "verify": "Check the tick ledger against the schedules.",
         "backup": "Copy the database while it is in use.",

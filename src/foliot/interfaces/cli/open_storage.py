@@ -16,6 +16,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.notification.settings import NotificationSettings
 from foliot.domain.outbound.policy import OutboundPolicy
 from foliot.interfaces.cli.log_bridge import print_warnings
+from foliot.interfaces.cli.login import login_actor
 from foliot.interfaces.cli.options import find_config
 from foliot.service.notifications.samples import SampleResult, send_samples, urls_of
 from foliot.service.services import Services
@@ -71,7 +72,7 @@ async def send_test_messages(
 async def opened_storage(url: str, *, create: bool = False) -> AsyncIterator[Services]:
     """Open the services, and print what is logged until they are closed."""
     with print_warnings():
-        services = await open_services(url, create=create)
+        services = await open_services(url, create=create, actor=login_actor())
         try:
             yield services
         finally:

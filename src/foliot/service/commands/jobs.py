@@ -44,8 +44,17 @@ class JobService:
         self._queries = JobQueries(storage, clock)
         self._waiter = RunWaiter(storage, clock)
 
-    async def put(self, jobs: Mapping[JobId, JobSpec], *, coming: Collection[JobId] = ()) -> list[Job]:
-        """Create or replace jobs, all or none. They may depend on jobs in `coming`, which are stored later."""
+    async def put(
+        self,
+        jobs: Mapping[JobId, JobSpec],
+        *,
+        coming: Collection[JobId] = (),
+        expected: Mapping[JobId, int] | None = None,
+    ) -> list[Job]:
+        """Create or replace jobs, all or none. They may depend on jobs in `coming`, which are stored later.
+
+        `expected`: the revisions that changes were made for; another one raises ChangedMeanwhile.
+        """
         for job_id, spec in jobs.items():
             check_job(job_id, spec)
         known = await known_jobs(self._storage, jobs)
@@ -56,7 +65,7 @@ class JobService:
         if any(spec.notify.urls or spec.kind == CHAIN for spec in jobs.values()):
             # Chains raise alerts, which are at least logged.
             await begin_notifications(self._storage)
-        stored = await self._storage.definitions.put_jobs(list(jobs.items()))
+        stored = await self._storage.definitions.put_jobs(list(jobs.items()), expected=expected)
         watched = watched_by(jobs)
         if watched:
             await self._storage.definitions.watch_jobs(watched)

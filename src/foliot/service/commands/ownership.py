@@ -16,7 +16,8 @@ def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
     if refused:
         places = ", ".join(dict.fromkeys(place for _, place in refused))
         facts = "; ".join(f'{what} "{name}" is defined {place}' for name, place in refused)
-        raise OwnedElsewhere(facts, hint=f"Change it where it is defined: {places}. Pausing is always possible.")
+        hint = f"Change it where it is defined: {places}. Pausing is always possible."
+        raise OwnedElsewhere(facts, hint=hint, names=[name for name, _ in refused])
 
 
 def refuse_owned(what: str, name: str, owner: str, *, force: bool) -> None:
@@ -30,5 +31,7 @@ def refuse_owned(what: str, name: str, owner: str, *, force: bool) -> None:
             " If it is no longer defined there, use --force (in Python force=True)." if owner in _MAY_BE_STALE else ""
         )
         raise OwnedElsewhere(
-            f'{what} "{name}" is defined {OWNERS[owner]}', hint=f"Remove it where it is defined.{left_over}"
+            f'{what} "{name}" is defined {OWNERS[owner]}',
+            hint=f"Remove it where it is defined.{left_over}",
+            names=[name],
         )

@@ -58,6 +58,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     trigger: str = _TRIGGER
     scheduled_for: Moment | None = None
     """The planned time, where another program planned the run."""
+    run_id: RunId | None = None
+    """The id of a single run. If a run has it, that run is returned: the request is repeated after a crash."""
 
 
 class RunService:
@@ -101,7 +103,7 @@ class RunService:
                 break
             job = None
         for run, answer in zip(runs, created, strict=True):
-            if answer.run_id == run.id and not answer.is_new:
+            if answer.run_id == run.id and not answer.is_new and not await self._is_repeat(run.id, request):
                 raise InvalidRun(f"the run {run.id} could not be stored", hint="Use plain text in keys and payloads.")
         return created
 
@@ -115,6 +117,12 @@ class RunService:
             self._known_jobs.clear()
         self._known_jobs[job_id] = job
         return job
+
+    def _ids_for(self, request: RunRequest, count: int, now: Instant) -> list[str]:
+        return [request.run_id] if request.run_id is not None and count == 1 else self._ids.batch(now, count)
+
+    async def _is_repeat(self, run_id: RunId, request: RunRequest) -> bool:
+        return run_id == request.run_id and bool(await self._storage.queries.get_runs([run_id]))
 
     async def retry(self, run_id: str) -> RunId:
         """Create a new run with the payload and options of a run that has ended, and the job's current definition."""
@@ -304,7 +312,7 @@ class RunService:
                 scheduled_for=scheduled_for,
                 job_revision=job.revision,
             )
-            for run_id, payload in zip(self._ids.batch(now, len(payloads)), payloads, strict=True)
+            for run_id, payload in zip(self._ids_for(request, len(payloads), now), payloads, strict=True)
         ]
 
 

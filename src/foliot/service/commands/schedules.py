@@ -56,24 +56,33 @@ class _Comparison(NamedTuple):
     """New and changed schedules. An unchanged one may be over: a one-shot that has fired, for example."""
 
 
+class DefaultLayers:
+    """The defaults for new and changed schedules, the same for the services of every actor."""
+
+    def __init__(self) -> None:
+        self.app = NO_DEFAULTS
+        """Defaults that the application declares."""
+        self.file = NO_DEFAULTS
+        """Defaults of the configuration, for those that the application does not declare."""
+
+
 class ScheduleService:
     """Creates and changes schedules."""
 
-    def __init__(self, storage: Storage, clock: Clock, ids: IdSource, jobs: JobService) -> None:
+    def __init__(
+        self, storage: Storage, clock: Clock, ids: IdSource, jobs: JobService, default_layers: DefaultLayers
+    ) -> None:
         self._storage = storage
         self._clock = clock
         self._ids = ids
         self._jobs = jobs
         self._queries = ScheduleQueries(storage, clock)
-        self.app_defaults = NO_DEFAULTS
-        """Defaults that the application declares."""
-        self.file_defaults = NO_DEFAULTS
-        """Defaults of the configuration, for those that the application does not declare."""
+        self.default_layers = default_layers
 
     @property
     def defaults(self) -> ScheduleDefaults:
         """The defaults for new and changed schedules."""
-        return self.app_defaults.over(self.file_defaults)
+        return self.default_layers.app.over(self.default_layers.file)
 
     async def upsert(
         self,
@@ -81,6 +90,7 @@ class ScheduleService:
         *,
         paused: bool | None = None,
         enabled: bool | None = None,
+        expected_revision: int | None = None,
         **options: Unpack[UpsertOptions],
     ) -> UpsertedSchedule:
         """Create or change a schedule of the job `job_id` or the workflow `workflow_id`.
@@ -91,6 +101,8 @@ class ScheduleService:
         A paused schedule stays paused unless `paused` is False, or `enabled` is True, which means the same. Pausing and
         changing are two writes, in the order that prevents unwanted fires between them; only a new schedule exists for
         an instant before it is paused.
+
+        `expected_revision`: the revision that the change was made for. Another one raises ChangedMeanwhile.
         """
         check_id(schedule_id)
         paused = read_pause(paused=paused, enabled=enabled)
@@ -102,7 +114,8 @@ class ScheduleService:
         if paused:
             with suppress(RowUnreadable):
                 await self._storage.definitions.pause_schedules([chosen], paused=True)
-        [schedule] = await self._storage.definitions.put_schedules(prepared)
+        expected = None if expected_revision is None else {chosen: expected_revision}
+        [schedule] = await self._storage.definitions.put_schedules(prepared, expected=expected)
         if paused is not None:
             [schedule] = await self._storage.definitions.pause_schedules([chosen], paused=paused) or [schedule]
         return UpsertedSchedule(schedule.id, moment(schedule.next_run_at))
@@ -220,11 +233,12 @@ class ScheduleService:
         """Pause all schedules, also those that are created meanwhile, until a time or until `resume_all`.
 
         A tick at that time fires; the ticks before it are recorded as skipped. Runs that are started by hand run. `by`
-        is the name of the person, `note` the reason; both are shown. If all are paused already, the pause gets this
-        end, name and note. Each schedule can still be paused and resumed.
+        is the name of the person (by default the actor), `note` the reason; both are shown. If all are paused already,
+        the pause gets this end, name and note. Each schedule can still be paused and resumed.
         """
         ends_at = optional_instant(until, "until")
-        order = PauseOrder(ends_at, text(by, "by", InvalidInput), text(note, "note", InvalidInput))
+        author = text(by, "by", InvalidInput) or str(self._storage.actor)
+        order = PauseOrder(ends_at, author, text(note, "note", InvalidInput))
         check_pause(order, self._clock.now())
         return view_pause(await self._storage.definitions.pause_project(order))
 

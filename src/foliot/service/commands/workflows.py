@@ -245,15 +245,15 @@ class WorkflowService:
         return await self._rerun(execution, marked=[step])
 
     async def approve(self, execution_id: str, step: str, *, by: str | None = None) -> None:
-        """Approve a step that waits for a person."""
-        ended = Ended(Status.SUCCESS, Reason.MARKED, output=msgspec.json.encode({"approved_by": by}))
+        """Approve a step that waits for a person. `by` is the name of the person, by default the actor."""
+        person = by or str(self._storage.actor)
+        ended = Ended(Status.SUCCESS, Reason.MARKED, output=msgspec.json.encode({"approved_by": person}))
         await self._answer(execution_id, step, ended)
 
     async def reject(self, execution_id: str, step: str, *, by: str | None = None) -> None:
         """Reject a step that waits for a person. The step fails."""
-        await self._answer(
-            execution_id, step, Ended(Status.FAILED, Reason.REJECTED, f"rejected by {by}" if by else "rejected")
-        )
+        person = by or str(self._storage.actor)
+        await self._answer(execution_id, step, Ended(Status.FAILED, Reason.REJECTED, f"rejected by {person}"))
 
     async def _answer(self, execution_id: str, step: str, ended: Ended) -> None:
         text(step, "step", InvalidInput)

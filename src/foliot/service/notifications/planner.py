@@ -1,6 +1,7 @@
 """Turns events into deliveries: for the ends of runs by the options of their jobs, and for every alert."""
 
 from collections.abc import Collection, Mapping
+from math import inf
 from typing import Any, Final
 
 from foliot.domain.alert import Alert
@@ -81,8 +82,9 @@ class NotificationPlanner:
         ]
 
     async def _failures_before(self, run: Run) -> int:
-        """Count failures in a row before this run, in the order in which runs were created."""
-        earlier = await self._storage.queries.page_runs(RunFilter(job_id=run.job_id, before=run.id, limit=MAX_FAILURES))
+        """Count failures in a row before this run, in the order in which runs ended, among the newest runs."""
+        newest = await self._storage.queries.page_runs(RunFilter(job_id=run.job_id, limit=MAX_FAILURES))
+        earlier = sorted((one for one in newest if _ended(one) < _ended(run)), key=_ended, reverse=True)
         return failures_in_a_row(one.status for one in earlier)
 
     async def _log(self, run: Run) -> list[str]:
@@ -97,6 +99,11 @@ class NotificationPlanner:
             for found in self._targets.of_alerts()
         ]
         await self._storage.deliveries.add(new)
+
+
+def _ended(run: Run) -> tuple[float, str]:
+    """Return the order in which runs ended. Those that have not ended come last."""
+    return inf if run.finished_at is None else run.finished_at, run.id
 
 
 def _delivery(event: Event, subject: str, found: FoundTarget, document: dict[str, Any]) -> NewDelivery:

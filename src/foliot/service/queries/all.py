@@ -10,7 +10,9 @@ from foliot.ports.pages import JobDetails, Matches, ScheduleDetails
 from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
 from foliot.service.queries.chains import ChainQueries
+from foliot.service.queries.cron import CronQuery
 from foliot.service.queries.doctor.report import Doctor, Report
+from foliot.service.queries.events import EventQueries
 from foliot.service.queries.explained import ExplainQuery
 from foliot.service.queries.fanouts import FanoutQueries
 from foliot.service.queries.jobs import JobPage, JobQueries
@@ -41,6 +43,8 @@ class Queries:
     status: StatusQuery
     explained: ExplainQuery
     ledgers: LedgerQueries
+    events: EventQueries
+    cron: CronQuery
 
     @classmethod
     def on(cls, storage: Storage, clock: Clock, logs: Logs, documents: DocumentFormat) -> "Queries":
@@ -58,6 +62,8 @@ class Queries:
             status=StatusQuery(storage, clock),
             explained=ExplainQuery(storage, clock),
             ledgers=LedgerQueries(storage),
+            events=EventQueries(storage, clock),
+            cron=CronQuery(storage, clock),
         )
 
     async def named(self, name: str) -> JobPage | SchedulePage | RunPage:
@@ -65,9 +71,9 @@ class Queries:
         found = await self.storage.queries.named(name)
         match found:
             case JobDetails():
-                return self.jobs.page_of(found)
+                return await self.jobs.page_of(found)
             case ScheduleDetails():
-                return self.schedules.page_of(found)
+                return await self.schedules.page_of(found)
             case Matches():
                 references = References(self.storage)
                 error = await references.no_single_run(name, read_reference(name), found)

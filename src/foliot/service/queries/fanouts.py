@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from glob import escape
 
+from foliot.domain.fanout.result import PAGE, ItemResult, ResultQuery, result_of
 from foliot.domain.ids import RunId
 from foliot.domain.run.reference import RunById
 from foliot.domain.run.run import Run
@@ -19,6 +20,7 @@ from foliot.service.queries.fanout_view import FanoutItemsView, FanoutView, Item
 class FanoutQueries:
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._queries = storage.queries
+        self._items = storage.items
         self._clock = clock
 
     async def progress(self, run_id: RunId) -> FanoutView | None:
@@ -39,6 +41,18 @@ class FanoutQueries:
         check_limit(limit)
         only = ItemFilter(after=-1 if after is None else after, failed=failed, pattern=pattern, limit=limit)
         return view_items(await self._page(run, only))
+
+    async def results(
+        self, run: Run, *, after: int | None = None, failed: bool = False, limit: int = 100
+    ) -> list[ItemResult]:
+        """Return the results of items that have ended, in their order, beginning after an index. A page ends early when
+        its items and outputs are large; an empty page is the last one."""
+        check_limit(limit)
+        query = ResultQuery(after=-1 if after is None else after, limit=min(limit, PAGE), failed=failed)
+        found = await self._items.results(run.id, query)
+        if not found and after is None:
+            await self._page(run, ItemFilter(limit=1))
+        return [result_of(child) for child in found]
 
     async def item(self, run: Run, item: str) -> ItemView:
         """Return an item of a fanout, given by its index or its exact text. A number is an index, if there is one."""

@@ -55,6 +55,8 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
     updated_at: datetime
     latest_run: RunView | None = None
+    paused_by: str | None = None
+    """Who paused the job itself. None: it is not paused, or the audit trail does not go back so far."""
 
 
 def kind_name(kind: str) -> str:

@@ -10,6 +10,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.pages import JobDetails, JobSummary
 from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, each_of
+from foliot.service.queries.actions import ActionQueries
 from foliot.service.queries.job_view import JobView, view_job, view_unreadable_job
 from foliot.service.queries.run_view import RunView, view_run
 from foliot.service.queries.schedule_view import ScheduleView, TickView, view_listed_schedule
@@ -39,6 +40,7 @@ class ListedJob(msgspec.Struct, frozen=True, kw_only=True):
 class JobQueries:
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._queries = storage.queries
+        self._actions = ActionQueries(storage.audit)
         self._references = References(storage)
         self._clock = clock
 
@@ -46,13 +48,14 @@ class JobQueries:
         found = await self._queries.job(JobId(job_id))
         if found is None:
             raise await self._references.no_job(job_id)
-        return self.page_of(found)
+        return await self.page_of(found)
 
-    def page_of(self, details: JobDetails) -> JobPage:
+    async def page_of(self, details: JobDetails) -> JobPage:
         now = self._clock.now()
+        schedules = [view_listed_schedule(schedule, now, details.project_pause) for schedule in details.schedules]
         return JobPage(
-            job=view_job(details.job, details.runs[0] if details.runs else None),
-            schedules=[view_listed_schedule(schedule, now, details.project_pause) for schedule in details.schedules],
+            job=await self._actions.with_pauser(view_job(details.job, details.runs[0] if details.runs else None)),
+            schedules=await self._actions.with_pausers(schedules),
             runs=[view_run(run) for run in details.runs],
             gate=details.job.spec.gate,
             dependencies={job_id: view_run(run) for job_id, run in details.latest.items()},

@@ -4,7 +4,7 @@ Only the storage is read, so following a run continues when its server or its wo
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -94,7 +94,7 @@ class Logs:
         self._storage = storage
         self._clock = clock
 
-    async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
+    async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncGenerator[LogView | LogEnd, None]:
         """Yield the output of all attempts of a run until it has ended; the last item is the end of the log.
 
         `after` is the cursor of the last piece that the caller has.

@@ -18,6 +18,7 @@ from foliot.ports.pages import Matches, RunDetails, RunFilter, RunListFilter
 from foliot.ports.storage import Storage
 from foliot.service.explain import explain_run
 from foliot.service.explanation import ChainExplanation, ExecutionExplanation, FanoutExplanation, RunExplanation
+from foliot.service.queries.actions import ActionQueries, ActionView
 from foliot.service.queries.chain_view import ChainPartView, view_part
 from foliot.service.queries.chains import chain_of
 from foliot.service.queries.executions import ExecutionPage, execution_page
@@ -54,6 +55,8 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     """The decision of its gate."""
     fanout: FanoutView | None
     """The progress of the fanout that the run is. None: it is none, or was not opened yet."""
+    actions: list[ActionView]
+    """What people and programs did with it, in order, as far back as the audit trail goes."""
     chain: ChainPartView | None
     """The chain that the run is, or is a step of. None: neither, or no chain was armed."""
 
@@ -61,6 +64,7 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
 class RunQueries:
     def __init__(self, storage: Storage, logs: Logs, clock: Clock) -> None:
         self._queries = storage.queries
+        self._actions = ActionQueries(storage.audit)
         self._references = References(storage)
         self._logs = logs
         self._clock = clock
@@ -87,6 +91,7 @@ class RunQueries:
             step=run.child_key if kind_of(run) is RunKind.STEP else None,
             decision=details.decision,
             fanout=None if fanout is None else view_fanout(fanout, run, self._clock.now()),
+            actions=await self._actions.of_run(run.id),
             chain=None if chain is None else view_part(run, chain),
         )
 
@@ -113,18 +118,21 @@ class RunQueries:
         kind: RunKind | None = None,
         parent: str | None = None,
         children: bool = False,
+        before: str | None = None,
         limit: int = 100,
     ) -> list[RunView]:
         """Return runs, newest first; with `root`, a reference as for `page`, only the runs in its tree, with `parent`
         only its children.
 
         Steps, items and reducers are left out, unless `children` is set or the job, the root, the parent or the kind
-        asks for them. `failed`: those that failed or timed out. `since`: those created then or later.
+        asks for them. `failed`: those that failed or timed out. `since`: those created then or later. `before`: those
+        after this run in the list.
         """
         only = RunFilter(
             job_id=None if job is None else JobId(job),
             schedule_id=None if schedule is None else ScheduleId(schedule),
             status=status,
+            before=None if before is None else RunId(before),
             limit=limit,
             roots=not children and job is None and root is None and parent is None and kind not in OF_CHILDREN,
         )
@@ -136,9 +144,23 @@ class RunQueries:
         if isinstance(found, Matches):
             named = root or parent or ""
             raise await self._references.no_single_run(named, read_reference(named), found)
-        if not found:
+        if not found and before is None:
             await self._refuse_missing(job, schedule)
         return [view_run(run) for run in found]
+
+    async def children(self, run_id: str, *, after: str | None = None, limit: int = 100) -> list[RunView]:
+        """Return the children of a run in the order of their creation, those after `after`."""
+        found = await self._queries.children(RunId(run_id), after=None if after is None else RunId(after), limit=limit)
+        if not found:
+            await self.get(run_id)
+        return [view_run(run) for run in found]
+
+    async def attempts(self, run_id: str) -> list[AttemptView]:
+        """Return every finished attempt of a run, in order."""
+        found = await self._queries.attempts(RunId(run_id))
+        if not found:
+            await self.get(run_id)
+        return [view_attempt(record) for record in found]
 
     async def _refuse_missing(self, job: str | None, schedule: str | None) -> None:
         if job is not None and await self._queries.job(JobId(job)) is None:

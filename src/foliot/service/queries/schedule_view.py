@@ -42,6 +42,8 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
     jitter_ms: int
     overlap_policy: str
     catchup_policy: str
+    revision: int
+    """Rises with each change of its rule or its policies."""
     created_at: datetime
     updated_at: datetime
     preview: list[datetime]
@@ -50,6 +52,8 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
     """Its cron expression in words. None: it has no such expression, or one that can no longer be parsed."""
     all_paused: bool = False
     """Whether all schedules of the project are paused. The next fire times are those after that pause."""
+    paused_by: str | None = None
+    """Who paused it, such as `cli:anna`. None: it is not paused, or the audit trail does not go back so far."""
     unreadable: bool = False
     """Its row was not written by Foliot, or its expression or time zone can no longer be parsed: it does not fire until
     that is repaired."""
@@ -149,6 +153,7 @@ def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleVie
         jitter_ms=spec.jitter,
         overlap_policy=spec.overlap,
         catchup_policy=spec.catchup,
+        revision=schedule.revision.number,
         created_at=to_datetime(schedule.created_at),
         updated_at=to_datetime(schedule.updated_at),
         preview=[to_datetime(planned) for planned in preview] if spec.enabled else [],

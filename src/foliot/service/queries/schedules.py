@@ -7,6 +7,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.pages import ScheduleDetails
 from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, each_of
+from foliot.service.queries.actions import ActionQueries
 from foliot.service.queries.schedule_view import (
     ScheduleView,
     TickView,
@@ -28,6 +29,7 @@ class SchedulePage(msgspec.Struct, frozen=True, kw_only=True):
 class ScheduleQueries:
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._queries = storage.queries
+        self._actions = ActionQueries(storage.audit)
         self._references = References(storage)
         self._clock = clock
 
@@ -35,13 +37,14 @@ class ScheduleQueries:
         found = await self._queries.schedule(ScheduleId(schedule_id))
         if found is None:
             raise await self._references.no_schedule(schedule_id)
-        return self.page_of(found)
+        return await self.page_of(found)
 
-    def page_of(self, details: ScheduleDetails) -> SchedulePage:
+    async def page_of(self, details: ScheduleDetails) -> SchedulePage:
         if details.error is not None:
             raise details.error
         schedule = view_ruled_schedule(details.schedule, details.revisions, self._clock.now(), details.project_pause)
-        return SchedulePage(schedule=schedule, ticks=view_ticks(details))
+        [shown] = await self._actions.with_pausers([schedule])
+        return SchedulePage(schedule=shown, ticks=view_ticks(details))
 
     async def ticks(self, schedule_id: str, limit: int = 100) -> list[TickView]:
         """Return the newest rows of the ledger of a schedule, newest first, each with the status of its run."""
@@ -60,7 +63,8 @@ class ScheduleQueries:
             limit=limit,
         )
         now = self._clock.now()
-        return [view_listed_schedule(schedule, now, found.project_pause) for schedule in found.schedules]
+        listed = [view_listed_schedule(schedule, now, found.project_pause) for schedule in found.schedules]
+        return await self._actions.with_pausers(listed)
 
     async def all(self, job_id: str | None = None) -> list[ScheduleView]:
         """Return all schedules, or all of one job, read page by page. The job must exist."""

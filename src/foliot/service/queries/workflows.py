@@ -158,9 +158,13 @@ class WorkflowQueries:
         pages = each_of(lambda after: self.listed(after=after, limit=PAGE), lambda listed: listed.id, full=PAGE)
         return [listed async for listed in pages]
 
-    async def active(self, *, workflow_id: str | None = None, limit: int = 100) -> list[ExecutionPage]:
-        """Return open executions, oldest first; with `workflow_id` those of this workflow, which must exist."""
-        found = await self._queries.executions(workflow_id=workflow_id, limit=limit)
+    async def active(
+        self, *, workflow_id: str | None = None, after: str | None = None, limit: int = 100
+    ) -> list[ExecutionPage]:
+        """Return open executions, oldest first, those after `after`; with `workflow_id` those of this workflow, which
+        must exist."""
+        begin = None if after is None else RunId(after)
+        found = await self._queries.executions(workflow_id=workflow_id, after=begin, limit=limit)
         if not found.executions and workflow_id is not None and await self._queries.workflow(workflow_id) is None:
             raise await self._references.no_workflow(workflow_id)
         return [execution_page(details, found.blockers) for details in found.executions]

@@ -177,7 +177,7 @@ HOT: dict[str, Any] = {
     "opened_tokens": lambda n: (ids(n), numbers(n)),
     "lock_trees": lambda n: (ids(n),),
     "advance_trees": lambda n: (
-        *(ids(n), numbers(n), same("x", n), same("false", n)),
+        *(ids(n), numbers(n), same("x", n), same("false", n), numbers(n)),
         *(ids(n), ids(n)),
         *(ids(n), numbers(n), numbers(n), *["'{}'"] * 3, same("x", n)),
     ),

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
+from foliot.adapters.storage.shared import changes
 from foliot.domain.instant import Instant
 from foliot.ports.dsns import StoredDsn
 
@@ -14,10 +15,13 @@ class PostgresDsns:
         self._database = database
 
     async def put(self, name: str, engine: str, sealed: bytes, *, at: Instant | None = None) -> bool:
-        is_new = await self._database.write(
-            "put_dsn", lambda transaction: transaction.value("put_dsn", name, engine, sealed, at)
-        )
-        return bool(is_new)
+        async def work(transaction: Transaction) -> bool:
+            now = await transaction.now(at)
+            is_new = bool(await transaction.value("put_dsn", name, engine, sealed, now))
+            transaction.record(changes.put_dsn(name, engine, is_new=is_new))
+            return is_new
+
+        return await self._database.write("put_dsn", work)
 
     async def get(self, name: str) -> StoredDsn | None:
         found = await self._database.rows("get_dsn", name)
@@ -28,6 +32,9 @@ class PostgresDsns:
 
     async def remove(self, names: Collection[str]) -> list[str]:
         async def work(transaction: Transaction) -> list[str]:
-            return [name for name in sorted(set(names)) if await transaction.value("remove_dsn", name) is not None]
+            asked = sorted(set(names))
+            removed = [name for name in asked if await transaction.value("remove_dsn", name) is not None]
+            transaction.record(changes.removed_dsns(removed))
+            return removed
 
         return await self._database.write("remove_dsn", work)

@@ -14,8 +14,9 @@ from foliot.adapters.storage.postgres.rows.create import create_and_place
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.end import end_unleased, follow_ends
 from foliot.adapters.storage.postgres.rows.report import save_report
-from foliot.adapters.storage.shared import event_items
+from foliot.adapters.storage.shared import changes, event_items
 from foliot.adapters.storage.shared.documents import encode
+from foliot.domain.access.trail import are_runs_recorded
 from foliot.domain.alert import Alert
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
@@ -41,6 +42,7 @@ class PostgresOrders:
         self._admitter = admitter
         self._definitions = definitions
         self._project = project
+        self._are_runs_recorded = are_runs_recorded(database.actor)
         self._creating = Batcher[NewRun, Created](partial(self._create_all, at=None), key=lambda run: run.id)
 
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
@@ -64,9 +66,12 @@ class PostgresOrders:
         async def work(transaction: Transaction) -> bool:
             if transaction.is_repeat and await transaction.rows("existing_runs", [run.id for run in runs]):
                 return True  # the commit with the lost reply was carried out
-            return await _create_plain_runs(transaction, self._project, runs, at)
+            is_saved = await _create_plain_runs(transaction, self._project, runs, at)
+            if is_saved and self._are_runs_recorded:
+                transaction.record(changes.created_runs(runs))
+            return is_saved
 
-        return await self._database.write("create", work, is_single=True)
+        return await self._database.write("create", work, is_single=not self._are_runs_recorded)
 
     async def _create_any(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
         async def work(transaction: Transaction) -> list[tuple[RunId, Created]]:
@@ -74,6 +79,8 @@ class PostgresOrders:
             outdated = await _outdated(transaction, self._project, runs)
             current = [run for run in runs if run.id not in outdated]
             fresh, owners = await create_and_place(transaction, self._project, current, now)
+            if self._are_runs_recorded:
+                transaction.record(changes.created_runs(fresh))
             # After a commit with a lost reply, the runs may exist because that commit created them.
             new = {run.id for run in (runs if transaction.is_repeat else fresh)}
             answers = [(run.id, _created(run.id, owners.get(run.id, run.id), new)) for run in current]
@@ -86,7 +93,9 @@ class PostgresOrders:
             return {}
 
         async def work(transaction: Transaction) -> dict[RunId, CancelAnswer]:
-            return await cancel_runs(transaction, run_ids, await transaction.now(at))
+            answers = await cancel_runs(transaction, run_ids, await transaction.now(at))
+            transaction.record(changes.cancelled_runs(answers))
+            return answers
 
         return await self._admitter.write("cancel", work, at, merge=_merge_cancels)
 
@@ -99,6 +108,7 @@ class PostgresOrders:
             taken = set(await take_unstarted(transaction, answers))
             endings = {run_id: ended for run_id, ended in answers.items() if run_id in taken}
             await end_unleased(transaction, endings, now)
+            transaction.record(changes.answered_runs(endings))
             return list(endings)
 
         return await self._admitter.write("answer", work, at, merge=merge_lists)
@@ -108,7 +118,9 @@ class PostgresOrders:
             return {}
 
         async def work(transaction: Transaction) -> dict[RunId, Marked]:
-            return await _mark_runs(transaction, marks, await transaction.now(at))
+            answers = await _mark_runs(transaction, marks, await transaction.now(at))
+            transaction.record(changes.marked_runs(answers))
+            return answers
 
         return await self._admitter.write("mark", work, at, merge=_merge_marks)
 
@@ -147,6 +159,7 @@ async def _change_class(
     if cancels:
         await cancel_runs(transaction, cancels, now)
     transaction.note(EventKind.ALERT_RAISED, event_items.alerts(raised))
+    transaction.record(changes.changed_class(change.key, cancels, raised))
     return True
 
 

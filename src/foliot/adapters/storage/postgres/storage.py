@@ -1,6 +1,7 @@
 """Opens a PostgreSQL database."""
 
 import asyncio
+from copy import copy
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -8,6 +9,7 @@ import asyncpg
 
 from foliot.adapters.clock import SystemClock
 from foliot.adapters.storage.postgres.admission import PostgresAdmission
+from foliot.adapters.storage.postgres.audit import PostgresAudit
 from foliot.adapters.storage.postgres.database.bell import Bell
 from foliot.adapters.storage.postgres.database.dsn import Dsn, check_files, parse_dsn, refused_option
 from foliot.adapters.storage.postgres.database.errors import retry, translate
@@ -22,13 +24,18 @@ from foliot.adapters.storage.postgres.ledger import PostgresLedger
 from foliot.adapters.storage.postgres.listeners import PostgresListeners
 from foliot.adapters.storage.postgres.orders import PostgresOrders
 from foliot.adapters.storage.postgres.queries import PostgresQueries
+from foliot.adapters.storage.postgres.requests import PostgresRequests
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
+from foliot.adapters.storage.postgres.tokens import PostgresTokens
 from foliot.adapters.storage.postgres.trees import PostgresTrees
 from foliot.adapters.storage.postgres.upkeep import PostgresUpkeep
+from foliot.adapters.storage.postgres.users import PostgresUsers
 from foliot.adapters.storage.postgres.work import PostgresWork
+from foliot.domain.access.actor import SYSTEM, Actor
 from foliot.domain.job.job import DEFAULT_PROJECT
 from foliot.ports.admission import Admission
+from foliot.ports.audit import Audit
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
 from foliot.ports.deliveries import Deliveries
@@ -37,9 +44,12 @@ from foliot.ports.ledger import Ledger
 from foliot.ports.listeners import Listeners
 from foliot.ports.orders import Orders
 from foliot.ports.queries import Queries
+from foliot.ports.requests import Requests
+from foliot.ports.tokens import Tokens
 from foliot.ports.topic import Topic
 from foliot.ports.trees import TreeStore
 from foliot.ports.upkeep import Upkeep
+from foliot.ports.users import Users
 from foliot.ports.work import Work
 
 _COMMAND_TIMEOUT: Final = 90
@@ -60,6 +70,10 @@ class PostgresStorage:
     listeners: Listeners
     dsns: Dsns
     deliveries: Deliveries
+    tokens: Tokens
+    users: Users
+    requests: Requests
+    audit: Audit
 
     def __init__(
         self,
@@ -71,21 +85,40 @@ class PostgresStorage:
         clock: Clock,
     ) -> None:
         self.clock = clock
-        admitter, definitions = Admitter(database), DefinitionReader(project)
+        self.actor = SYSTEM
+        self._database = database
+        self._project = project
+        self._definitions = definitions = DefinitionReader(project)
+        admitter = Admitter(database)
         self.ledger = PostgresLedger(database, admitter, project)
         self.work = PostgresWork(database, vital, admitter, definitions, bell, project)
         self.trees = PostgresTrees(database, admitter, definitions, project)
         self.items = PostgresItems(database)
         self.admission = PostgresAdmission(database, admitter, definitions, project)
-        self.orders = PostgresOrders(database, admitter, definitions, project)
-        self.definitions = PostgresDefinitions(database, admitter, project)
         self.queries = PostgresQueries(database, project)
         self.upkeep = PostgresUpkeep(database, vital, project)
         self.listeners = PostgresListeners(database)
-        self.dsns = PostgresDsns(database)
         self.deliveries = PostgresDeliveries(database)
+        self._build_commands(database)
         self._bell = bell
         self._pools = pools
+
+    def _build_commands(self, database: Database) -> None:
+        """Build the ports whose changes are recorded with the actor of the database."""
+        admitter = Admitter(database)
+        self.orders = PostgresOrders(database, admitter, self._definitions, self._project)
+        self.definitions = PostgresDefinitions(database, admitter, self._project)
+        self.dsns = PostgresDsns(database)
+        self.tokens = PostgresTokens(database)
+        self.users = PostgresUsers(database)
+        self.requests = PostgresRequests(database)
+        self.audit = PostgresAudit(database)
+
+    def acting_as(self, actor: Actor) -> "PostgresStorage":
+        acting = copy(self)
+        acting.actor = actor
+        acting._build_commands(self._database.acting_as(actor))
+        return acting
 
     def signal(self, topic: Topic) -> asyncio.Event:
         return self._bell.signal(topic)

@@ -156,6 +156,8 @@ async def _prune(
     keys = await _forget_runs(transaction, deleted)
     ticks, schedules = await _prune_ledgers(transaction, progress, retention.ticks_age, now, limit)
     await _prune_limits(transaction, limit)
+    await transaction.run("prune_requests", now, limit)
+    await transaction.run("prune_sessions", now, limit)
     await _prune_items(transaction, progress, retention.items_age, now, limit)
     if retention.events_age is not None:
         await transaction.run("prune_deliveries", now - retention.events_age, limit)
@@ -165,6 +167,7 @@ async def _prune(
         ticks=ticks,
         events=await _prune_older(transaction, "prune_events", retention.events_age, now, limit),
         schedules=schedules,
+        audit=await _prune_older(transaction, "prune_audit", retention.audit_age, now, limit),
         dedupe=keys + len(await transaction.rows("prune_keys", now, limit)),
     )
 

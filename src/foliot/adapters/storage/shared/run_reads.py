@@ -112,6 +112,11 @@ class RunReads:
         found = (yield from self.get(run_ids)).runs
         return [found[run_id] for run_id in run_ids if run_id in found]
 
+    def children(self, run_id: RunId, after: RunId | None, limit: int) -> Read[list[Run]]:
+        run_ids = [row[0] for row in (yield Query("children_in_order", (run_id, after or "", limit)))]
+        found = (yield from self.get(run_ids)).runs
+        return [found[child_id] for child_id in run_ids if child_id in found]
+
     def latest(self, job_ids: Collection[JobId]) -> Read[dict[JobId, Run]]:
         """Return the newest run of each job that has one."""
         rows = (yield Query("latest_runs", (self._project, list(job_ids)))) if job_ids else ()

@@ -176,6 +176,9 @@ class StoredQueries(ABC):
     async def doubtful_runs(self, oldest: RunId, *, before: RunId | None = None, limit: int = 100_000) -> DoubtfulRuns:
         return await self._read_without_snapshot(doubtful_runs, oldest, before, limit)
 
+    async def children(self, run_id: RunId, *, after: RunId | None = None, limit: int = 100) -> list[Run]:
+        return await self._read_without_snapshot(self._runs.children, run_id, after, limit)
+
     async def overrides(self, run_id: RunId) -> bytes | None:
         return await self._read_without_snapshot(self._records.overrides, run_id)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.sqlite.database.context import Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
@@ -16,6 +17,7 @@ class SqliteDsns(Part):
         def work(tx: Transaction) -> bool:
             is_new = tx.row(SQL["get_dsn"], (name,)) is None
             tx.run(SQL["put_dsn"], (name, engine, sealed, tx.now(at)))
+            tx.record(tx.now(at), changes.put_dsn(name, engine, is_new=is_new))
             return is_new
 
         return await self._writer.submit("put_dsn", work)
@@ -30,6 +32,8 @@ class SqliteDsns(Part):
 
     async def remove(self, names: Collection[str]) -> list[str]:
         def work(tx: Transaction) -> list[str]:
-            return [name for name in sorted(set(names)) if tx.run(SQL["remove_dsn"], (name,))]
+            removed = [name for name in sorted(set(names)) if tx.run(SQL["remove_dsn"], (name,))]
+            tx.record(tx.now(None), changes.removed_dsns(removed))
+            return removed
 
         return await self._writer.submit("remove_dsn", work)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from foliot.adapters.storage.shared import event_items
+from foliot.adapters.storage.shared import changes, event_items
 from foliot.adapters.storage.shared.documents import encode_names
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
@@ -13,6 +13,7 @@ from foliot.adapters.storage.sqlite.rows.create import create_runs
 from foliot.adapters.storage.sqlite.rows.end import end_unstarted, follow_ends
 from foliot.adapters.storage.sqlite.rows.finish import Finishes
 from foliot.adapters.storage.sqlite.rows.report import save_report
+from foliot.domain.access.trail import are_runs_recorded
 from foliot.domain.alert import Alert
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
@@ -40,7 +41,13 @@ class SqliteOrders(Part):
         return await self._writer.submit("create", Bulk(work, runs, alike=at))
 
     async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
-        return await self._writer.submit("cancel", lambda tx: cancel_runs(tx, run_ids, tx.now(at)))
+        def work(tx: Transaction) -> dict[RunId, CancelAnswer]:
+            now = tx.now(at)
+            answers = cancel_runs(tx, run_ids, now)
+            tx.record(now, changes.cancelled_runs(answers))
+            return answers
+
+        return await self._writer.submit("cancel", work)
 
     async def answer(self, answers: Mapping[RunId, Ended], *, at: Instant | None = None) -> list[RunId]:
         def work(tx: Transaction) -> list[RunId]:
@@ -48,12 +55,19 @@ class SqliteOrders(Part):
             unstarted = [RunId(run_id) for run_id, is_over, is_running, *_ in rows if not is_over and not is_running]
             ends = {run_id: answers[run_id] for run_id in unstarted}
             end_unstarted(tx, ends, take_unstarted(tx, ends), tx.now(at))
+            tx.record(tx.now(at), changes.answered_runs(ends))
             return unstarted
 
         return await self._writer.submit("answer", work)
 
     async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:
-        return await self._writer.submit("mark", lambda tx: _mark(tx, self._project, marks, tx.now(at)))
+        def work(tx: Transaction) -> dict[RunId, Marked]:
+            now = tx.now(at)
+            answers = _mark(tx, self._project, marks, now)
+            tx.record(now, changes.marked_runs(answers))
+            return answers
+
+        return await self._writer.submit("mark", work)
 
     async def report(self, report: Report, *, at: Instant | None = None) -> Reported:
         return await self._writer.submit(
@@ -68,6 +82,7 @@ class SqliteOrders(Part):
                 return False
             cancel_runs(tx, cancels, tx.now(at))
             tx.note(tx.now(at), EventKind.ALERT_RAISED, event_items.alerts(alerts))
+            tx.record(tx.now(at), changes.changed_class(change.key, cancels, alerts))
             return True
 
         return await self._writer.submit("change_class", work)
@@ -97,7 +112,10 @@ def _create_all(tx: Transaction, project: str, runs: Sequence[NewRun], now: Inst
         else _created(tx, project, run, now, fresh)
         for run in runs
     ]
-    create_runs(tx, project, [run for run, answer in zip(runs, answers, strict=True) if answer.is_new], now)
+    new = [run for run, answer in zip(runs, answers, strict=True) if answer.is_new]
+    create_runs(tx, project, new, now)
+    if are_runs_recorded(tx.actor):
+        tx.record(now, changes.created_runs(new))
     return answers
 
 

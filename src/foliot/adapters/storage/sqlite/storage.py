@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 from urllib.parse import parse_qsl
@@ -9,6 +10,7 @@ from urllib.parse import parse_qsl
 import apsw
 
 from foliot.adapters.storage.sqlite.admission import SqliteAdmission
+from foliot.adapters.storage.sqlite.audit import SqliteAudit
 from foliot.adapters.storage.sqlite.database.bell import Bell, LocalBell, SocketBell
 from foliot.adapters.storage.sqlite.database.connection import Connect, Connection
 from foliot.adapters.storage.sqlite.database.context import Context, LogFile
@@ -24,9 +26,13 @@ from foliot.adapters.storage.sqlite.ledger import SqliteLedger
 from foliot.adapters.storage.sqlite.listeners import SqliteListeners
 from foliot.adapters.storage.sqlite.orders import SqliteOrders
 from foliot.adapters.storage.sqlite.queries import SqliteQueries
+from foliot.adapters.storage.sqlite.requests import SqliteRequests
+from foliot.adapters.storage.sqlite.tokens import SqliteTokens
 from foliot.adapters.storage.sqlite.trees import SqliteTrees
 from foliot.adapters.storage.sqlite.upkeep import SqliteUpkeep
+from foliot.adapters.storage.sqlite.users import SqliteUsers
 from foliot.adapters.storage.sqlite.work import SqliteWork
+from foliot.domain.access.actor import SYSTEM, Actor
 from foliot.domain.file_url import parse_file_url
 from foliot.domain.job.job import DEFAULT_PROJECT
 from foliot.errors import InvalidInput, StorageCorrupt, StorageUnavailable
@@ -51,19 +57,36 @@ class SqliteStorage:
         self._context = context
         self._bell = bell
         self._is_open = True
+        self._original: SqliteStorage | None = None
+        self.actor = SYSTEM
         self.clock = context.clock
         self.ledger = SqliteLedger(context)
         self.work = SqliteWork(context, bell.signal)
         self.trees = SqliteTrees(context, self.work.finishes)
         self.items = SqliteItems(context)
         self.admission = SqliteAdmission(context)
-        self.orders = SqliteOrders(context, self.work.finishes)
-        self.definitions = SqliteDefinitions(context)
         self.queries = SqliteQueries(context)
         self.upkeep = SqliteUpkeep(context)
         self.listeners = SqliteListeners(context)
-        self.dsns = SqliteDsns(context)
         self.deliveries = SqliteDeliveries(context)
+        self._build_commands(context)
+
+    def _build_commands(self, context: Context) -> None:
+        """Build the ports whose changes are recorded with the actor of the context."""
+        self.orders = SqliteOrders(context, self.work.finishes)
+        self.definitions = SqliteDefinitions(context)
+        self.dsns = SqliteDsns(context)
+        self.tokens = SqliteTokens(context)
+        self.users = SqliteUsers(context)
+        self.requests = SqliteRequests(context)
+        self.audit = SqliteAudit(context)
+
+    def acting_as(self, actor: Actor) -> "SqliteStorage":
+        acting = copy(self)
+        acting._original = self._original or self
+        acting.actor = actor
+        acting._build_commands(self._context.acting_as(actor))
+        return acting
 
     @classmethod
     async def open(
@@ -94,8 +117,10 @@ class SqliteStorage:
         return self._bell.signal(topic)
 
     async def close(self) -> None:
-        """Save pending writes and close the files. Closing twice has no effect."""
-        if self._is_open:
+        """Save pending writes and close the files. Closing twice has no effect, nor closing for another actor."""
+        if self._original is not None:
+            await self._original.close()
+        elif self._is_open:
             self._is_open = False
             self._bell.close()
             await self._context.close()

@@ -339,17 +339,22 @@ def _find_items(session: Session, progress: Round, age: Millis | None, now: Inst
 def _remove(tx: Transaction, removable: _Removable, retention: Retention, now: Instant, limit: int) -> Pruned:
     """Remove what was found, and old rows of the other tables."""
     tx.run(SQL["prune_limits"], (limit,))
+    tx.run(SQL["prune_requests"], (now, limit))
+    tx.run(SQL["prune_sessions"], (now, limit))
     if removable.items_of is not None:
         tx.run(SQL["prune_items"], (removable.items_of, CHUNKS_PER_PIECE))
     events = 0
     if retention.events_age is not None:
         events = tx.run(SQL["prune_events"], (now - retention.events_age, limit))
         tx.run(SQL["prune_deliveries"], (now - retention.events_age, limit))
+    audit = 0
+    if retention.audit_age is not None:
+        audit = tx.run(SQL["prune_audit"], (now - retention.audit_age, limit))
     dedupe = tx.run(SQL["prune_keys"], (now, limit))
     runs, forgotten = _remove_runs(tx, removable.runs)
     ticks = _remove_ticks(tx, removable.ledgers.ticked, limit)
     schedules = _remove_schedules(tx, removable.ledgers.expired)
-    return Pruned(runs, 0, ticks, events, schedules, dedupe + forgotten)
+    return Pruned(runs, 0, ticks, events, schedules, dedupe + forgotten, audit)
 
 
 def _remove_runs(tx: Transaction, run_ids: Collection[RunId]) -> tuple[int, int]:

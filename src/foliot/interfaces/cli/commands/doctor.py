@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -22,6 +22,7 @@ from foliot.interfaces.cli.render.doctor import report_document, report_lines
 from foliot.interfaces.cli.render.text import escaped
 from foliot.service.queries.doctor.host import ConfigFacts
 from foliot.service.queries.doctor.report import Doctor, Report
+from foliot.service.services import Services
 from foliot.wiring import build_host
 
 _CODES: Final[Mapping[Severity | None, int]] = {None: 0, Severity.WARNING: 1, Severity.ERROR: 2}
@@ -64,6 +65,13 @@ def _examine(url: str | None, config: ConfigFacts) -> Report:
         raise
     except FoliotError as error:
         return doctor.without_storage(error, datetime.now(UTC))
+
+
+async def examine_services(services: Services, path: Path | None, loaded: Loaded | None) -> dict[str, Any]:
+    """Return the report about open services as a document."""
+    url = None if loaded is None else loaded.storage
+    doctor = Doctor(build_host(), _facts(path, loaded), _database_file(url))
+    return report_document(await services.queries.examined_by(doctor), foliot.__version__)
 
 
 def _facts(path: Path | None, loaded: Loaded | None) -> ConfigFacts:

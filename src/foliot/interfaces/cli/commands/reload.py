@@ -12,6 +12,7 @@ from foliot.config import ServerSettings
 from foliot.domain.deploy.deployment import Changes, Declared
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.interfaces.cli.configuration import load_config
+from foliot.interfaces.cli.login import deploying_actor
 from foliot.interfaces.cli.open_storage import opened_storage
 from foliot.interfaces.cli.options import json_option, require_config, storage_options
 from foliot.interfaces.cli.output import print_warning
@@ -32,16 +33,17 @@ def command(storage: str | None, config: Path | None, as_json: bool) -> None:
     nothing is changed. Settings of [server] apply when a process starts; settings that need a restart are reported.
     """
     with progress_note("applying the configuration"):
-        configuration = load_config(require_config(config))
-        changes, workers = asyncio.run(_apply(storage or configuration.storage, configuration.declared))
+        path = require_config(config)
+        configuration = load_config(path)
+        changes, workers = asyncio.run(_apply(storage or configuration.storage, configuration.declared, path))
     print_changes_json(changes) if as_json else print_changes(changes)
     for difference in _differences(configuration.server, workers):
         print_warning(f"restart_needed: {difference}", _RESTART, code="restart_needed")
 
 
-async def _apply(url: str, declared: Declared) -> tuple[Changes, list[WorkerView]]:
+async def _apply(url: str, declared: Declared, path: Path) -> tuple[Changes, list[WorkerView]]:
     async with opened_storage(url, create=True) as services:
-        changes = await services.deployer.apply(declared)
+        changes = await services.acting_as(deploying_actor(path)).deployer.apply(declared)
         return changes, (await services.queries.overview.page()).workers
 
 

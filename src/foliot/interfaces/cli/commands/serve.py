@@ -14,7 +14,10 @@ from foliot.interfaces.cli.server.settings import node_options, parse_roles
 @click.argument("app", required=False)
 @config_option
 @click.option("--storage", help="Database, instead of that of the configuration or of APP.")
-@click.option("--roles", help="Roles of this process. Default: scheduler,coordinator,worker.")
+@click.option("--roles", help="Roles of this process. Default: scheduler,coordinator,worker,api.")
+@click.option("--host", help="Address of the HTTP API. Default: 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65_535), help="Port of the HTTP API; 0 for any free one. Default: 7070.")
+@click.option("--api/--no-api", default=True, help="Whether to serve the HTTP API. Default: yes.")
 @click.option("--strict", is_flag=True, help="Do not start if the configuration has errors.")
 @node_options
 def serve(app: str | None, config: Path | None, roles: str | None, **options: object) -> None:

@@ -55,6 +55,7 @@ def _facts(page: JobPage) -> list[tuple[str, object]]:
         ("name", job.name or None),
         ("description", job.description or None),
         ("state", job_state(job, page.schedules)),
+        ("paused by", job.paused_by),
         ("stopped", stopped_text(job)),
         ("kind", job.kind),
         *(class_fields(job) if job.kind == CHAIN else ((f"  {name}", plain(job.spec[name])) for name in job.spec)),

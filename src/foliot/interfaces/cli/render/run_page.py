@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
+from foliot.domain.access.trail import AuditAction
 from foliot.domain.gate.decision import Decision
 from foliot.domain.secrets import public_document
 from foliot.domain.tree.run_kind import RunKind
@@ -37,6 +38,14 @@ _ATTEMPTS: Final = (
 )
 
 
+_PAST: Final = {
+    AuditAction.CANCEL: "cancelled",
+    AuditAction.MARK: "marked",
+    AuditAction.APPROVE: "approved",
+    AuditAction.REJECT: "rejected",
+}
+
+
 def run_document(page: RunPage) -> dict[str, Any]:
     execution = None if page.execution is None else page.execution.execution
     part = None
@@ -54,6 +63,7 @@ def run_document(page: RunPage) -> dict[str, Any]:
         "gate": None if page.decision is None else decision_document(page.decision),
         "chain": None if page.chain is None else as_json(page.chain),
         "fanout": None if page.fanout is None else as_json(page.fanout),
+        "actions": [as_json(action) for action in page.actions],
     }
 
 
@@ -89,7 +99,8 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         *(() if page.fanout is None else fanout_fields(page.fanout)),
         ("error", run.error_message),
         ("exit code", run.exit_code),
-        ("triggered by", run.job_schedule_id or run.trigger),
+        ("triggered by", _trigger_text(page)),
+        *_action_fields(page),
         ("planned for", _known(run.scheduled_for, moment)),
         ("due", due(run)),
         ("started", _known(run.started_at, moment)),
@@ -105,6 +116,18 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("key", run.idempotency_key),
         ("log", _log_text(page, is_tree)),
     ]
+
+
+def _trigger_text(page: RunPage) -> str:
+    what = page.run.job_schedule_id or page.run.trigger
+    actor = next((one.actor for one in page.actions if one.action == AuditAction.TRIGGER), None)
+    return what if actor is None else f"{actor} ({what})"
+
+
+def _action_fields(page: RunPage) -> list[tuple[str, object]]:
+    """Return who cancelled, approved, rejected or marked the run."""
+    shown = [action for action in page.actions if action.action in _PAST]
+    return [(f"{_PAST[AuditAction(one.action)]} by", f"{one.actor} at {moment(one.at)}") for one in shown]
 
 
 def _executor_text(run: RunView) -> str | None:

@@ -36,6 +36,7 @@ def schedule_fields(schedule: ScheduleView) -> list[tuple[str, object]]:
         ("rule", rule(schedule)),
         ("in words", schedule.description),
         ("state", schedule_state(schedule)),
+        ("paused by", schedule.paused_by),
         ("policy", f"overlap {schedule.overlap_policy}, catch-up {schedule.catchup_policy}"),
         ("jitter", f"{schedule.jitter_ms}ms" if schedule.jitter_ms else None),
         ("window", window if schedule.start_at or schedule.end_at else None),

@@ -22,9 +22,12 @@ async def banner(
     storage: str | None,
     changes: Changes | None,
     refused: str = "",
+    url: str | None = None,
 ) -> list[str]:
     """Return the lines: configuration, storage, roles, next tick, and how to stop."""
     lines = [("roles", f"{', '.join(settings.roles)}{_capacity(settings)}")]
+    if url is not None:
+        lines.append(("API", f"{url}/api/docs"))
     if storage is not None:
         lines.insert(0, ("storage", public_url(storage)))
     if path is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from foliot.app import Foliot
 from foliot.config import Configuration, Loaded
@@ -27,7 +27,9 @@ from foliot.engine.node import Node
 from foliot.engine.settings import Role, Settings
 from foliot.errors import JobInUse
 from foliot.interfaces.cli.configuration import require_valid
+from foliot.interfaces.cli.login import deploying_actor
 from foliot.interfaces.cli.options import require_config
+from foliot.interfaces.cli.server.api import Api, bind_api
 from foliot.interfaces.cli.server.banner import banner
 from foliot.interfaces.cli.server.event_loop import run_on
 from foliot.interfaces.cli.server.fallback import has_fallback, log_fallback, storage_url
@@ -48,6 +50,9 @@ from foliot.interfaces.line_writer import LineWriter
 from foliot.interfaces.logs import configure_logging
 from foliot.service.services import Services
 from foliot.wiring import RunnerPolicy, open_services, take_descriptors
+
+if TYPE_CHECKING:
+    from foliot.interfaces.api.listener import Listener
 
 log = logging.getLogger("foliot")
 
@@ -76,6 +81,8 @@ class Served:
     refused: str = ""
     """Why the file is not applied, if only its settings are used, with the stored definitions."""
     systemd: Systemd = field(default_factory=lambda: Systemd({}))
+    listener: "Listener | None" = None
+    """The socket of the HTTP API. None: this process does not serve it."""
 
     @property
     def policy(self) -> RunnerPolicy:
@@ -120,10 +127,13 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
         # FOLIOT_STORAGE replaces the storage of a configuration, not the one that the code of an application names.
         storage = storage_url(storage, configuration)
     app = Foliot(storage) if target is None else load_app(target)
-    served = Served(app, storage, path, configuration, seen, refused, systemd)
+    listener = bind_api(configuration, options) if Role.API in settings.roles else None
+    served = Served(app, storage, path, configuration, seen, refused, systemd, listener)
     try:
         run_on(options["loop"] or server.loop, partial(_serve, served, settings, lines, applies=applies))
     finally:
+        if listener is not None:
+            listener.close()
         # Before an error is printed.
         _flush(lines)
 
@@ -164,6 +174,8 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
         changes = refusal = None
         if applies and served.path is not None and not served.refused:
             changes, refusal = await _apply(served, services)
+        api = Api(served.listener, services, served.configuration, served.path)
+        await api.check()
         node = await served.app.node(settings, served.policy, served.configuration.notifications)
         async with _reloading(served, services, applies=applies, refusal=refusal):
             node.on_failure = stop.set
@@ -171,10 +183,12 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
             _tune_garbage_collector()
             served.systemd.started(served.refused if refusal is None else refusal.message)
             log.info("node_started", extra={"label": settings.label, "roles": list(settings.roles), "pid": os.getpid()})
-            if sys.stderr.isatty():
-                facts = banner(services, settings, served.path, served.storage, changes, served.refused)
-                _print_banner(lines, await facts)
-            await stop.wait()
+            async with api.serving(lambda: node.worker_ids):
+                if sys.stderr.isatty():
+                    url = None if served.listener is None else served.listener.url
+                    facts = banner(services, settings, served.path, served.storage, changes, served.refused, url)
+                    _print_banner(lines, await facts)
+                await stop.wait()
         served.systemd.stopping(settings.drain)
         await _stop(node, settings, lines)
     if node.failure is not None:
@@ -189,7 +203,8 @@ async def _apply(served: Served, services: Services) -> tuple[Changes | None, Jo
     What uses the job can only end while a server runs, so the server starts with the stored definitions.
     """
     try:
-        changes = await services.deployer.apply(served.configuration.declared)
+        deployer = services.acting_as(deploying_actor(served.path)).deployer
+        changes = await deployer.apply(served.configuration.declared)
     except JobInUse as error:
         return None, error
     log_changes(changes)
@@ -216,7 +231,7 @@ async def _opened(served: Served, stop: asyncio.Event, lines: LineWriter) -> Ser
 async def open_served(served: Served) -> Services:
     """Open the application with the settings of the configuration that its services need."""
     services = await served.app.open(None if served.storage is None else await open_services(served.storage))
-    services.schedules.file_defaults = served.configuration.schedule_defaults
+    services.schedules.default_layers.file = served.configuration.schedule_defaults
     return services
 
 

@@ -15,6 +15,7 @@ from foliot.config import Configuration, Problem, Severity
 from foliot.domain.deploy.deployment import Action, Changes
 from foliot.domain.instant import MINUTE, SECOND, Millis
 from foliot.errors import FoliotError, InvalidInput, NotFound, OwnedElsewhere
+from foliot.interfaces.cli.login import deploying_actor
 from foliot.interfaces.cli.render.changes import all_changes
 from foliot.interfaces.cli.render.text import counted
 from foliot.interfaces.cli.server.stable_read import (
@@ -140,8 +141,10 @@ class Reloader:
             self._problem = f"{emptied} is empty"
             log.error("configuration_refused", extra={"problem": self._problem, "hint": hint})
             return
-        log_changes(await self._services.deployer.apply(loaded.configuration.declared))
-        self._services.schedules.file_defaults = loaded.configuration.schedule_defaults
+        log_changes(
+            await self._services.acting_as(deploying_actor(self._path)).deployer.apply(loaded.configuration.declared)
+        )
+        self._services.schedules.default_layers.file = loaded.configuration.schedule_defaults
         self._replace(loaded.configuration)
         self._problem = ""
         self._applied.set()

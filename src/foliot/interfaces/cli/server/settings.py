@@ -65,7 +65,7 @@ def node_settings(configuration: Configuration, given: Mapping[str, Any], roles:
     poll = _millis(given["poll"]) or server.poll
     return Settings(
         label=_label(given["name"] or server.name),
-        roles=roles or [Role(word) for word in server.roles],
+        roles=[role for role in roles or map(Role, server.roles) if role is not Role.API or given.get("api", True)],
         queues=_queues(given["queues"]) or server.queues,
         slots=given["concurrency"] or server.slots,
         scheduler=replace(

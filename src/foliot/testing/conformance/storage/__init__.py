@@ -14,6 +14,7 @@ subclasses the suites. pytest-asyncio must be in its mode `auto` (docs/howto/wri
 """
 
 from foliot.testing.conformance.storage.answers import AnswerContract
+from foliot.testing.conformance.storage.audit import AuditContract
 from foliot.testing.conformance.storage.boots import BootContract
 from foliot.testing.conformance.storage.cancels import CancelContract
 from foliot.testing.conformance.storage.chain_limits import ChainLimitContract
@@ -56,6 +57,7 @@ from foliot.testing.conformance.storage.queries import DefinitionQueryContract, 
 from foliot.testing.conformance.storage.references import ReferenceContract
 from foliot.testing.conformance.storage.renames import RenameContract
 from foliot.testing.conformance.storage.reports import ReportContract
+from foliot.testing.conformance.storage.requests import RequestContract
 from foliot.testing.conformance.storage.results import ResultContract
 from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
@@ -63,17 +65,20 @@ from foliot.testing.conformance.storage.settlements import SettlementContract
 from foliot.testing.conformance.storage.signals import SignalContract
 from foliot.testing.conformance.storage.skips import SkipContract
 from foliot.testing.conformance.storage.tick_pages import RunListContract, TickPageContract
+from foliot.testing.conformance.storage.tokens import TokenContract
 from foliot.testing.conformance.storage.trees import TreeContract
 from foliot.testing.conformance.storage.unreadable import UnreadableContract
 from foliot.testing.conformance.storage.unreadable_runs import UnreadableRunContract
 from foliot.testing.conformance.storage.unreadable_workflows import UnreadableWorkflowContract
 from foliot.testing.conformance.storage.upkeep import LeaderContract, UpkeepContract
+from foliot.testing.conformance.storage.users import UserContract
 from foliot.testing.conformance.storage.work import WorkContract
 from foliot.testing.conformance.storage.workers import LeaseContract
 from foliot.testing.conformance.storage.workflows import WorkflowContract
 
 __all__ = [
     "AnswerContract",
+    "AuditContract",
     "BootContract",
     "CancelContract",
     "ChainContract",
@@ -119,6 +124,7 @@ __all__ = [
     "ReferenceContract",
     "RenameContract",
     "ReportContract",
+    "RequestContract",
     "ResultContract",
     "RunContract",
     "RunListContract",
@@ -128,11 +134,13 @@ __all__ = [
     "SignalContract",
     "SkipContract",
     "TickPageContract",
+    "TokenContract",
     "TreeContract",
     "UnreadableContract",
     "UnreadableRunContract",
     "UnreadableWorkflowContract",
     "UpkeepContract",
+    "UserContract",
     "WorkContract",
     "WorkflowContract",
 ]

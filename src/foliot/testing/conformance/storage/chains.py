@@ -21,6 +21,7 @@ from foliot.domain.tree.kind import ChildEnd, SharedDocument, Wanted
 from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.tree.settlement import SharedChange
 from foliot.domain.tree.tree import MAX_DEPTH
+from foliot.ports.audit import AuditFilter
 from foliot.ports.chains import ChainFilter
 from foliot.ports.pages import RunFilter
 from foliot.testing.builders import a_finish, a_run, retention
@@ -368,6 +369,8 @@ class ChainContract(Contract):
 
         assert await scene.storage.orders.change_class(change, [], [], at=scene.now)
         assert not await scene.storage.orders.change_class(change, [], [], at=scene.now)
+        [entry] = await scene.storage.audit.page(AuditFilter(id=change.key))
+        assert (entry.action, entry.kind, entry.after) == ("change", "chains", {"cancelled": [], "alerts": []})
         assert not await scene.storage.orders.change_class(
             change._replace(key=class_key("none"), version=3), [], [], at=scene.now
         )

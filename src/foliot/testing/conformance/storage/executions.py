@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+import pytest
+
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE
 from foliot.domain.run.run import Status
@@ -113,6 +115,19 @@ class ExecutionQueryContract(Contract):
             assert [run.child_key for run in found] == [item]
         page = await scene.storage.queries.page_runs(RunFilter(root_id=claim.run_id, before=runs["c"].id, limit=1))
         assert [run.child_key for run in page] == ["b"]
+
+    @pytest.mark.proves("R0-68")
+    async def test_the_children_of_a_run_are_read_in_the_order_of_their_creation(self, scene: Scene) -> None:
+        claim = await scene.start(a_run(job_id=ETL))
+        runs = {name: a_child(claim.run_id, name) for name in "abc"}
+        await scene.storage.trees.open([an_opening(claim, steps=tuple("abc"), runs=runs)], at=scene.now)
+        await opened(scene)
+
+        first = await scene.storage.queries.children(claim.run_id, limit=2)
+        rest = await scene.storage.queries.children(claim.run_id, after=first[-1].id, limit=2)
+
+        assert [run.child_key for run in (*first, *rest)] == ["a", "b", "c"]
+        assert await scene.storage.queries.children(runs["a"].id) == []
 
     async def test_open_executions_are_listed_and_counted_as_running(self, scene: Scene) -> None:
         running, cancelling = await opened(scene), await opened(scene)

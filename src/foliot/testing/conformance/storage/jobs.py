@@ -6,6 +6,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE
 from foliot.domain.job.job import DEFAULT_PROJECT
 from foliot.domain.run.run import Status
+from foliot.errors import ChangedMeanwhile
 from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
@@ -42,6 +43,20 @@ class JobContract(Contract):
         after = await scene.job(priority=5)
 
         assert after == before
+
+    @pytest.mark.proves("A4")
+    async def test_an_edit_of_another_revision_than_the_expected_one_stores_nothing(self, scene: Scene) -> None:
+        definitions, other = scene.storage.definitions, OTHER
+        before = await scene.job(priority=5)
+        edit = [(other, a_job_spec()), (REPORT, a_job_spec(description="new"))]
+
+        for expected in ({REPORT: before.revision + 1}, {REPORT: before.revision, other: 7}):
+            with pytest.raises(ChangedMeanwhile):
+                await definitions.put_jobs(edit, expected=expected, at=scene.now)
+        assert await definitions.get_jobs([REPORT, other]) == {REPORT: before}
+
+        put = await definitions.put_jobs(edit, expected={REPORT: before.revision}, at=scene.now)
+        assert await definitions.put_jobs(edit, expected={REPORT: before.revision}, at=scene.now) == put
 
     @pytest.mark.proves("R1-10")
     async def test_a_changed_job_gets_a_higher_revision(self, scene: Scene) -> None:

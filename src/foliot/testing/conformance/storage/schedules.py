@@ -9,6 +9,7 @@ from foliot.domain.run.run import Status
 from foliot.domain.schedule import edit
 from foliot.domain.schedule.schedule import Pause
 from foliot.domain.schedule.tick import TickOutcome, TickReason
+from foliot.errors import ChangedMeanwhile
 from foliot.testing.builders import NIGHTLY, REPORT, a_schedule, cron, every, manual, once
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
@@ -61,6 +62,21 @@ class ScheduleContract(Contract):
         assert after == before
         [ledger] = await scene.storage.queries.ledgers()
         assert len(ledger.revisions) == 1
+
+    @pytest.mark.proves("A4")
+    async def test_an_edit_of_another_revision_than_the_expected_one_stores_nothing(self, scene: Scene) -> None:
+        put = scene.storage.definitions.put_schedules
+        before = await scene.schedule(every(60))
+        edited = [a_schedule(every(90), schedule_id=before.id)]
+
+        with pytest.raises(ChangedMeanwhile):
+            await put(edited, expected={before.id: before.revision.number + 1}, at=scene.now)
+        with pytest.raises(ChangedMeanwhile):
+            await put([a_schedule(every(90), schedule_id=STRANGER)], expected={STRANGER: 1}, at=scene.now)
+        assert await scene.stored() == before
+
+        after = await put(edited, expected={before.id: before.revision.number}, at=scene.now)
+        assert await put(edited, expected={before.id: before.revision.number}, at=scene.now) == after
 
     @pytest.mark.proves("R4-02", "T15", "R4-22")
     async def test_an_edit_opens_a_revision_and_keeps_the_uid(self, scene: Scene) -> None:

@@ -15,6 +15,7 @@ A transaction contains only statements and short decisions; the server ends one 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from typing import Any, Final, TypeVar
 
 import asyncpg
@@ -24,9 +25,12 @@ from foliot.adapters.storage.postgres.database.dsn import Dsn
 from foliot.adapters.storage.postgres.database.errors import BROKEN, READ_ONLY, is_bad_data, retry, translate
 from foliot.adapters.storage.postgres.database.schema import statements
 from foliot.adapters.storage.postgres.database.server_clock import ServerClock
-from foliot.adapters.storage.postgres.database.values import literal, without_unstorable
+from foliot.adapters.storage.postgres.database.values import columns, literal, without_unstorable
+from foliot.adapters.storage.shared.audit_rows import audit_row
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.event_items import Items
+from foliot.domain.access.actor import SYSTEM, Actor
+from foliot.domain.access.trail import ChangeRecord
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
 from foliot.errors import Unstorable
@@ -61,9 +65,11 @@ class Transaction:
         clock: ServerClock,
         *,
         is_repeat: bool,
+        actor: Actor = SYSTEM,
     ) -> None:
         self.connection = connection
         self.clock = clock
+        self.actor = actor
         self._statements = statements(schema)
         self.is_repeat = is_repeat
         """The same work may have been saved before, by a commit with a lost reply."""
@@ -72,6 +78,7 @@ class Transaction:
         self.keys: set[str] = set()
         """Limits where a slot became free, or where a run began to wait."""
         self.events: list[tuple[EventKind, Items]] = []
+        self.changes: list[ChangeRecord] = []
 
     async def rows(self, name: str, *values: object) -> list[Any]:
         return await self.connection.fetch(self._statements[name], *_sent(values))
@@ -99,7 +106,15 @@ class Transaction:
         if items:
             self.events.append((kind, items))
 
+    def record(self, changes: Iterable[ChangeRecord]) -> None:
+        """Save changes in the audit trail with this transaction, with its actor."""
+        self.changes.extend(changes)
+
     async def save_events(self) -> None:
+        """Save the events and the entries of the audit trail."""
+        if self.changes:
+            now = self.at or await self.now(None)
+            await self.run("add_audit", *columns(audit_row(now, self.actor, change) for change in self.changes))
         if self.events:
             kinds = [kind.value for kind, _ in self.events]
             await self.run("add_events", self.at, kinds, [encode(items) for _, items in self.events])
@@ -135,6 +150,7 @@ class Database:
     def __init__(self, dsn: Dsn, pool: "asyncpg.Pool[Any]", bell: Bell, faults: Faults, clock: ServerClock) -> None:
         self.dsn = dsn
         self.clock = clock
+        self.actor = SYSTEM
         self._pool = pool
         self._bell = bell
         self._faults = faults
@@ -143,6 +159,12 @@ class Database:
         settings = "".join(f"; SET LOCAL {name} = '{value}'" for name, value in SETTINGS.items())
         self._settings = settings if dsn.is_pooled else ""
         self._begin = _BEGIN + self._settings
+
+    def acting_as(self, actor: Actor) -> "Database":
+        """Return the same database, with transactions in the name of an actor."""
+        acting = copy(self)
+        acting.actor = actor
+        return acting
 
     async def rows(self, name: str, *values: object) -> list[Any]:
         """Read rows without a transaction. A text that PostgreSQL cannot store matches no row."""
@@ -215,7 +237,8 @@ class Database:
 
     async def _once(self, verb: str, work: Work[T], doubtful: list[T | None], is_alone: bool) -> T:
         async with self._pool.acquire() as connection:
-            transaction = Transaction(connection, self.dsn.schema, self.clock, is_repeat=bool(doubtful))
+            is_repeat = bool(doubtful)
+            transaction = Transaction(connection, self.dsn.schema, self.clock, is_repeat=is_repeat, actor=self.actor)
             do = self._at_once if is_alone else self._in_transaction
             answer = await do(verb, transaction, work, doubtful)
         self._faults(f"{verb}.after_commit")

@@ -13,6 +13,7 @@ from foliot.adapters.storage.postgres.definitions.jobs import delete_jobs, put_j
 from foliot.adapters.storage.postgres.definitions.workflows import delete_workflows, put_workflows
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.cancel import cancel_unstarted
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.tree_rows import as_stored_workflow, jobs_behind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
@@ -51,6 +52,8 @@ class DependencyDefinitions:
             after = without_edge(before, child, parent)
             if after != before:
                 await transaction.run("remove_dependencies", self._project, child, parent)
+                await transaction.now(at)
+                transaction.record(changes.dependency(child, parent, None))
                 await _store_units(transaction, self._project, before, after, at)
 
         await self._database.write("remove_dependency", work)
@@ -105,6 +108,8 @@ async def _add(
     if unit is not None and len(unit.roots) > 1:
         scheduled = await transaction.column("scheduled_jobs", project, list(unit.roots))
         refuse_separate_starts(child, scheduled)
+    await transaction.now(at)
+    transaction.record(changes.dependency(child, parent, when))
     await transaction.run("add_dependencies", project, child, parent, sorted(when))
     await _store_units(transaction, project, before, after, at)
 

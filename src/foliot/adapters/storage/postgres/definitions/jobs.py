@@ -1,6 +1,6 @@
 """Stores, reads and deletes jobs."""
 
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from foliot.adapters.storage.postgres.database.batcher import Batcher
@@ -9,9 +9,12 @@ from foliot.adapters.storage.postgres.definitions.renames import rename_jobs
 from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.watch import watch_jobs
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import as_stored_job, encode
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
+from foliot.adapters.storage.shared.expected import refuse_changed
 from foliot.adapters.storage.shared.rows import job_of, read_rows
+from foliot.domain.access.trail import AuditKind
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant, Millis
@@ -27,10 +30,16 @@ class JobDefinitions:
     _project: str
     _getting: Batcher[JobId, Job | RowUnreadable | None]
 
-    async def put_jobs(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
+    async def put_jobs(
+        self,
+        jobs: Sequence[tuple[JobId, JobSpec]],
+        *,
+        expected: Mapping[JobId, int] | None = None,
+        at: Instant | None = None,
+    ) -> list[Job]:
         if not jobs:
             return []
-        work = partial(put_jobs, project=self._project, jobs=dict(jobs), at=at)
+        work = partial(put_jobs, project=self._project, jobs=dict(jobs), at=at, expected=expected)
         put = await self._database.write("put_jobs", work)
         return [put[job_id] for job_id, _ in jobs]
 
@@ -59,10 +68,13 @@ class JobDefinitions:
         return [job_of(self._project, row) for row in rows]
 
     async def pause_job(self, job_id: JobId, *, paused: bool, at: Instant | None = None) -> None:
-        def work(transaction: Transaction) -> Awaitable[object]:
+        async def work(transaction: Transaction) -> None:
+            now = await transaction.now(at)
             if paused:
-                return transaction.run("pause_job", at, self._project, job_id)
-            return transaction.run("resume_job", self._project, job_id)
+                changed = await transaction.column("pause_job", now, self._project, job_id)
+            else:
+                changed = await transaction.column("resume_job", self._project, job_id)
+            transaction.record(changes.paused(AuditKind.JOB, changed, is_paused=paused))
 
         await self._database.write("pause_job", work)
 
@@ -81,19 +93,28 @@ class JobDefinitions:
             await self._database.write("watch", partial(watch_jobs, project=self._project, look_back=look_back))
 
 
-async def lock_jobs(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> dict[JobId, JobSpec]:
+async def lock_jobs(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> dict[JobId, Job]:
     """Lock jobs, and return those that can be read. A definition that replaces an unreadable one is a new job."""
     rows = await transaction.rows("lock_jobs", project, sorted(job_ids))
     jobs, _ = read_rows(partial(job_of, project), rows)
-    return {job.id: job.spec for job in jobs}
+    return {job.id: job for job in jobs}
 
 
 async def put_jobs(
-    transaction: Transaction, *, project: str, jobs: dict[JobId, JobSpec], at: Instant | None
+    transaction: Transaction,
+    *,
+    project: str,
+    jobs: dict[JobId, JobSpec],
+    at: Instant | None,
+    expected: Mapping[JobId, int] | None = None,
 ) -> dict[JobId, Job]:
     """Create or change jobs; an equal definition keeps its revision."""
     known = await lock_jobs(transaction, project, jobs)
-    changed = [job_id for job_id, spec in jobs.items() if known.get(job_id) != as_stored_job(spec)]
+    changed = [
+        job_id for job_id, spec in jobs.items() if job_id not in known or known[job_id].spec != as_stored_job(spec)
+    ]
+    for job_id in changed:
+        refuse_changed("job", job_id, known[job_id].revision if job_id in known else 0, expected)
     if changed:
         now = await transaction.now(at)
         documents = [encode(jobs[job_id]) for job_id in changed]
@@ -102,12 +123,18 @@ async def put_jobs(
     rows = await transaction.rows("get_jobs", project, list(jobs))
     put = {job.id: job for job in (job_of(project, row) for row in rows)}
     transaction.note(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))
+    former = {job_id: job.spec for job_id, job in known.items()}
+    transaction.record(changes.put_jobs(former, {job_id: put[job_id].spec for job_id in changed}))
     return put
 
 
 async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobId], now: Instant) -> dict[JobId, int]:
     """Delete jobs with their schedules, not their runs. Returns those that existed, with their last revisions."""
+    former = await lock_jobs(transaction, project, job_ids)
     deleted: dict[JobId, int] = dict(await transaction.rows("delete_jobs", project, job_ids))
+    transaction.record(
+        changes.deleted_jobs({job_id: former[job_id].spec if job_id in former else None for job_id in deleted})
+    )
     if deleted:
         await transaction.run("raise_revision_floor", max(deleted.values()))
         schedules = await transaction.column("schedules_of_jobs", project, list(deleted))

@@ -1,6 +1,7 @@
 """Pauses and resumes all schedules of the project with one row (`domain.schedule.project_pause`)."""
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.event_items import about_pause
 from foliot.adapters.storage.shared.project_pauses import ProjectPauses, begun, ended, project_pauses_of, row_of
 from foliot.domain.events import EventKind
@@ -48,4 +49,5 @@ async def _lock(
 async def _save(transaction: Transaction, project: str, pause: ProjectPause, kind: EventKind) -> None:
     await transaction.run("save_project_pause", *row_of(project, pause))
     transaction.note(kind, about_pause(pause))
+    transaction.record(changes.paused_project(project, pause, is_paused=kind is EventKind.PROJECT_PAUSED))
     transaction.topics.add(Topic.SCHEDULES)

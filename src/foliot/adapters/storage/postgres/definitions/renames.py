@@ -13,6 +13,7 @@ from typing import Final
 
 from foliot.adapters.storage.postgres.database.transaction import Transaction
 from foliot.adapters.storage.postgres.database.values import columns
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.event_items import renamed_jobs
 from foliot.adapters.storage.shared.renames import (
     References,
@@ -57,6 +58,7 @@ async def rename_jobs(
     await _rename_references(transaction, project, references, now)
     revisions = {one.new: await _rename(transaction, project, one, now) for one in possible}
     transaction.note(EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
+    transaction.record(changes.renamed_jobs(possible))
     return dict(possible)
 
 

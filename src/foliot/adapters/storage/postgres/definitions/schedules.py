@@ -14,8 +14,10 @@ from foliot.adapters.storage.postgres.rows.schedules import (
     save_schedules,
 )
 from foliot.adapters.storage.postgres.rows.watch import watch_jobs
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import as_stored_schedule, encode
 from foliot.adapters.storage.shared.event_items import about_schedules
+from foliot.adapters.storage.shared.expected import refuse_changed_schedules
 from foliot.adapters.storage.shared.new_schedules import initial_states
 from foliot.adapters.storage.shared.rows import (
     planned_of,
@@ -37,10 +39,16 @@ class ScheduleDefinitions:
     _database: Database
     _project: str
 
-    async def put_schedules(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
+    async def put_schedules(
+        self,
+        schedules: Sequence[NewSchedule],
+        *,
+        expected: Mapping[ScheduleId, int] | None = None,
+        at: Instant | None = None,
+    ) -> list[Schedule]:
         put: dict[ScheduleId, Schedule] = {}
         for batch in _distinct(schedules):
-            work = partial(put_schedules, project=self._project, batch=batch, at=at)
+            work = partial(put_schedules, project=self._project, batch=batch, at=at, expected=expected)
             put |= await self._database.write("put_schedules", work)
         return [put[schedule.id] for schedule in schedules]
 
@@ -94,7 +102,12 @@ class ScheduleDefinitions:
 
 
 async def put_schedules(
-    transaction: Transaction, *, project: str, batch: Mapping[ScheduleId, NewSchedule], at: Instant | None
+    transaction: Transaction,
+    *,
+    project: str,
+    batch: Mapping[ScheduleId, NewSchedule],
+    at: Instant | None,
+    expected: Mapping[ScheduleId, int] | None = None,
 ) -> dict[ScheduleId, Schedule]:
     """Create or edit schedules. Each id occurs once."""
     now = await transaction.now(at)
@@ -103,6 +116,7 @@ async def put_schedules(
     await delete_schedules(transaction, project, [schedule.id for schedule in unrepairable], now)
     stored = [schedule for schedule in found.schedules if schedule.uid not in found.errors]
     known = {schedule.id: schedule for schedule in stored}
+    refuse_changed_schedules(known, batch.values(), expected)
     created: dict[ScheduleId, Schedule] = {}
     while missing := [new for new in batch.values() if new.id not in known and new.id not in created]:
         created |= await _create(transaction, project, missing, now)
@@ -123,6 +137,7 @@ async def put_schedules(
     skipping = [one.revision.spec for one in changed.values() if one.revision.spec.skip_if_successful]
     await watch_jobs(transaction, project, {spec.target: Millis(0) for spec in skipping})
     transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
+    transaction.record(changes.put_schedules(known.values(), changed.values()))
     if changed:
         transaction.topics.add(Topic.SCHEDULES)
     # A schedule that was created in place of an unreadable paused one is paused as well.
@@ -164,6 +179,7 @@ async def delete_schedules(
     await add_ticks(transaction, names, cancelled, now)
     await transaction.run("delete_schedules", uids, now)
     transaction.note(EventKind.SCHEDULE_DELETED, about_schedules(known.values()))
+    transaction.record(changes.deleted_schedules(known.values()))
     return [schedule_id for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in known]
 
 

@@ -9,6 +9,7 @@ from foliot.adapters.storage.postgres.definitions.jobs import delete_jobs, lock_
 from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules, put_schedules
 from foliot.adapters.storage.postgres.rows.cancel import cancel_unstarted
 from foliot.adapters.storage.postgres.rows.watch import watch_jobs
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
 from foliot.adapters.storage.shared.rows import Row
@@ -20,6 +21,7 @@ from foliot.adapters.storage.shared.tree_rows import (
     newest_of,
     version_of,
 )
+from foliot.domain.access.trail import AuditKind
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
@@ -91,7 +93,13 @@ class WorkflowDefinitions:
 
     async def pause_step(self, workflow_id: str, step: str, *, paused: bool) -> None:
         query = "pause_step" if paused else "resume_step"
-        await self._database.write(query, lambda transaction: transaction.run(query, self._project, workflow_id, step))
+
+        async def work(transaction: Transaction) -> None:
+            changed = await transaction.column(query, self._project, workflow_id, step)
+            names = [changes.step_id(workflow_id, name) for name in changed]
+            transaction.record(changes.paused(AuditKind.STEP, names, is_paused=paused))
+
+        await self._database.write("pause_step", work)
 
     async def paused_steps(self, workflow_id: str) -> set[str]:
         return {row[0] for row in await self._database.rows("paused_steps", self._project, workflow_id)}
@@ -103,12 +111,15 @@ async def put_workflows(
     now = await transaction.now(at)
     done: Versions = {}
     added: Versions = {}
+    former: Versions = {}
     while missing := [workflow_id for workflow_id in specs if workflow_id not in done]:
         # Also those of deleted workflows: a number is given once. Read before the specifications: if another process
         # adds a version in between, its number is found taken below.
         numbers: dict[str, int] = dict(await transaction.rows("last_numbers", project, missing))
         rows = await transaction.rows("newest_versions", project, missing)
-        done |= {name: found for name, found in newest_of(rows).items() if found.spec == specs[name]}
+        newest = newest_of(rows)
+        former |= newest
+        done |= {name: found for name, found in newest.items() if found.spec == specs[name]}
         wanted = {
             name: WorkflowVersion(name, numbers.get(name, 0) + 1, specs[name], now)
             for name in missing
@@ -119,6 +130,7 @@ async def put_workflows(
         added |= {name: wanted[name] for name in stored}
         done |= added
     transaction.note(EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
+    transaction.record(changes.put_workflows(former.values(), added.values()))
     return {workflow_id: done[workflow_id] for workflow_id in specs}
 
 
@@ -136,6 +148,7 @@ async def delete_workflows(
     await transaction.run("delete_versions", project, workflow_ids, now)
     newest: dict[str, int] = {row["id"]: row["version"] for row in versions}
     transaction.note(EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
+    transaction.record(changes.deleted_workflows(newest))
     return [name for name in dict.fromkeys(workflow_ids) if name in newest], gone.keys()
 
 

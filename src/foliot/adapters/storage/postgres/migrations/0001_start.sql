@@ -551,6 +551,73 @@ CREATE INDEX deliveries_failed ON foliot.deliveries (finished_at) WHERE state = 
 CREATE INDEX deliveries_accepted ON foliot.deliveries (receiver, finished_at) WHERE state = 'delivered';
 CREATE INDEX deliveries_over ON foliot.deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
+-- Tokens of programs. digest is the SHA-256 of the token, which is stored nowhere. A token has a role or scopes.
+CREATE TABLE foliot.tokens (
+    id           text COLLATE "C" PRIMARY KEY,
+    name         text COLLATE "C" NOT NULL,
+    role         text,
+    scopes       text NOT NULL,
+    digest       bytea NOT NULL,
+    expires_at   bigint,
+    created_at   bigint NOT NULL,
+    created_by   text NOT NULL,
+    last_used_at bigint,
+    revoked_at   bigint,
+    CHECK ((role IS NULL) = (scopes <> '[]'))
+);
+CREATE UNIQUE INDEX tokens_name ON foliot.tokens (name) WHERE revoked_at IS NULL;
+
+-- People. password is an Argon2id digest.
+CREATE TABLE foliot.users (
+    name       text COLLATE "C" PRIMARY KEY,
+    role       text NOT NULL,
+    password   text NOT NULL,
+    created_at bigint NOT NULL,
+    created_by text NOT NULL,
+    changed_at bigint NOT NULL
+);
+
+-- Logins. digest is the SHA-256 of the id that the browser has.
+CREATE TABLE foliot.sessions (
+    digest     bytea PRIMARY KEY,
+    "user"     text COLLATE "C" NOT NULL,
+    expires_at bigint NOT NULL,
+    created_at bigint NOT NULL,
+    seen_at    bigint NOT NULL
+);
+CREATE INDEX sessions_user ON foliot.sessions ("user");
+CREATE INDEX sessions_expiry ON foliot.sessions (expires_at);
+
+-- Requests with an idempotency key, and their answers once they have one.
+CREATE TABLE foliot.requests (
+    principal   text COLLATE "C" NOT NULL,
+    key         text COLLATE "C" NOT NULL,
+    digest      bytea NOT NULL,
+    resource_id text NOT NULL,
+    begun_at    bigint NOT NULL,
+    expires_at  bigint NOT NULL,
+    status      integer,
+    body        bytea,
+    PRIMARY KEY (principal, key)
+);
+CREATE INDEX requests_expiry ON foliot.requests (expires_at);
+
+-- Who changed what. before and after are JSON documents without secrets.
+CREATE TABLE foliot.audit (
+    seq    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at     bigint NOT NULL,
+    actor  text COLLATE "C" NOT NULL,
+    detail text NOT NULL,
+    action text NOT NULL,
+    kind   text NOT NULL,
+    id     text COLLATE "C" NOT NULL,
+    before text,
+    after  text
+);
+CREATE INDEX audit_at ON foliot.audit (at, seq);
+CREATE INDEX audit_actor ON foliot.audit (actor, at, seq);
+CREATE INDEX audit_id ON foliot.audit (id, at, seq);
+
 CREATE TABLE foliot.leader (
     name       text PRIMARY KEY,
     holder     text NOT NULL,

@@ -4,9 +4,11 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from foliot.adapters.storage.postgres.database.transaction import Transaction
 from foliot.adapters.storage.postgres.database.values import by_uid, columns, storable_names
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.event_items import about_schedules
 from foliot.adapters.storage.shared.rows import Row, StoredSchedules, repair_schedules, schedule_of
+from foliot.domain.access.trail import AuditKind
 from foliot.domain.events import EventKind
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import Instant
@@ -34,6 +36,7 @@ async def pause_stored(
         transaction.topics.add(Topic.SCHEDULES)
     kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
     transaction.note(kind, about_schedules(changed))
+    transaction.record(changes.paused(AuditKind.SCHEDULE, [one.id for one in changed], is_paused=paused))
     return {schedule.id: schedule for schedule in changed}
 
 

@@ -27,10 +27,10 @@ ORDER BY project, id LIMIT $3;
 
 -- name: pause_job
 -- Pausing twice keeps the first time.
-UPDATE foliot.jobs SET paused_at = coalesce(paused_at, $1::bigint, foliot.now_ms()) WHERE project = $2 AND id = $3;
+UPDATE foliot.jobs SET paused_at = $1 WHERE project = $2 AND id = $3 AND paused_at IS NULL RETURNING id;
 
 -- name: resume_job
-UPDATE foliot.jobs SET paused_at = NULL WHERE project = $1 AND id = $2;
+UPDATE foliot.jobs SET paused_at = NULL WHERE project = $1 AND id = $2 AND paused_at IS NOT NULL RETURNING id;
 
 -- name: stop_jobs
 UPDATE foliot.jobs SET stopped_at = $3 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]);
@@ -425,10 +425,11 @@ UPDATE foliot.workflows SET deleted_at = $3
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL;
 
 -- name: pause_step
-INSERT INTO foliot.paused_steps (project, workflow_id, step) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING;
+INSERT INTO foliot.paused_steps (project, workflow_id, step) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
+RETURNING step;
 
 -- name: resume_step
-DELETE FROM foliot.paused_steps WHERE project = $1 AND workflow_id = $2 AND step = $3;
+DELETE FROM foliot.paused_steps WHERE project = $1 AND workflow_id = $2 AND step = $3 RETURNING step;
 
 -- name: paused_steps
 SELECT step FROM foliot.paused_steps WHERE project = $1 AND workflow_id = $2;

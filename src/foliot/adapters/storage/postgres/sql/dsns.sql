@@ -1,5 +1,5 @@
 -- name: put_dsn
-INSERT INTO foliot.dsns (name, engine, sealed, updated_at) VALUES ($1, $2, $3, coalesce($4::bigint, foliot.now_ms()))
+INSERT INTO foliot.dsns (name, engine, sealed, updated_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (name) DO UPDATE SET engine = excluded.engine, sealed = excluded.sealed, updated_at = excluded.updated_at
 RETURNING xmax = 0;
 

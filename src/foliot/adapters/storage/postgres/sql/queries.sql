@@ -321,6 +321,9 @@ WHERE r.id >= $1 AND r.id < $2 AND (
     OR {are_columns_sound} IS NOT TRUE)
 ORDER BY r.id DESC LIMIT $3;
 
+-- name: children_in_order
+SELECT id FROM foliot.runs WHERE parent_id = $1 AND id > $2 ORDER BY parent_id, id LIMIT $3;
+
 -- name: launches
 SELECT executor_run_id, started_at FROM foliot.launches WHERE run_id = $1;
 

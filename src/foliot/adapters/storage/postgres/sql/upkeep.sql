@@ -238,6 +238,18 @@ RETURNING 1;
 DELETE FROM foliot.deliveries WHERE id = ANY (ARRAY(
     SELECT id FROM foliot.deliveries WHERE finished_at IS NOT NULL AND finished_at < $1 ORDER BY finished_at LIMIT $2));
 
+-- name: prune_audit
+DELETE FROM foliot.audit WHERE seq = ANY (ARRAY(SELECT seq FROM foliot.audit WHERE at < $1 ORDER BY at LIMIT $2))
+RETURNING 1;
+
+-- name: prune_requests
+DELETE FROM foliot.requests WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM foliot.requests WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2));
+
+-- name: prune_sessions
+DELETE FROM foliot.sessions WHERE digest = ANY (ARRAY(
+    SELECT digest FROM foliot.sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2));
+
 -- name: prune_keys
 DELETE FROM foliot.dedupe WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM foliot.dedupe WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))

@@ -7,7 +7,8 @@ from typing import NamedTuple, TypeVar
 from foliot.adapters.storage.sqlite.database.group_commit import Work
 from foliot.adapters.storage.sqlite.database.reader import Reader, ReadFunction
 from foliot.adapters.storage.sqlite.database.session import Row, Values
-from foliot.adapters.storage.sqlite.database.writer import Writer
+from foliot.adapters.storage.sqlite.database.writer import ActingWriter, Writer
+from foliot.domain.access.actor import Actor
 from foliot.domain.instant import Instant
 from foliot.errors import StorageMissing
 from foliot.ports.clock import Clock
@@ -64,6 +65,11 @@ class Context(NamedTuple):
 
     def now(self, at: Instant | None) -> Instant:
         return self.clock.now() if at is None else at
+
+    def acting_as(self, actor: Actor) -> "Context":
+        """Return the same context, with a writer that writes in the name of an actor."""
+        writer = self.writer.writer if isinstance(self.writer, ActingWriter) else self.writer
+        return self._replace(writer=ActingWriter(writer, actor))
 
     async def close(self) -> None:
         """Save pending writes and close both files."""

@@ -20,11 +20,14 @@ import apsw
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foliot.adapters.storage.shared.audit_rows import audit_row
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.event_items import Items
 from foliot.adapters.storage.sqlite.database.connection import Connection
 from foliot.adapters.storage.sqlite.database.errors import translate
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
+from foliot.domain.access.actor import SYSTEM, Actor
+from foliot.domain.access.trail import ChangeRecord
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
 from foliot.errors import StorageGone, Unstorable
@@ -40,11 +43,12 @@ _MAX_TRIES: Final = 4
 
 
 class Transaction(Session):
-    """Statements of one operation, the time, and the topics to signal after the commit."""
+    """Statements of one operation, the time, who wants it, and the topics to signal after the commit."""
 
-    def __init__(self, connection: apsw.Connection, clock: Clock) -> None:
+    def __init__(self, connection: apsw.Connection, clock: Clock, actor: Actor) -> None:
         super().__init__(connection)
         self.clock = clock
+        self.actor = actor
         self.rings: set[Topic] = set()
 
     def now(self, at: Instant | None) -> Instant:
@@ -54,6 +58,10 @@ class Transaction(Session):
         """Save an event: one row for the whole batch, or no row if there are no items."""
         if items:
             self.run(SQL["add_events"], (now, kind.value, encode(items)))
+
+    def record(self, now: Instant, changes: Iterable[ChangeRecord]) -> None:
+        """Save changes in the audit trail, with the actor of this transaction."""
+        self.run_many(SQL["add_audit"], [audit_row(now, self.actor, change) for change in changes])
 
     def ring(self, *topics: Topic) -> None:
         """Signal these topics after the commit."""
@@ -80,6 +88,7 @@ class Operation(Generic[T]):
     name: str
     work: Work[T]
     future: "asyncio.Future[T] | None" = None
+    actor: Actor = SYSTEM
 
     @property
     def is_wanted(self) -> bool:
@@ -196,7 +205,7 @@ class GroupCommit:
         return [self._attempt(operation, is_alone=False) for operation in group]
 
     def _attempt(self, operation: Operation[Any], *, is_alone: bool) -> Outcome:
-        transaction = Transaction(self.handle, self.clock)
+        transaction = Transaction(self.handle, self.clock, operation.actor)
         try:
             if is_alone:
                 result = operation.work(transaction)
@@ -231,13 +240,13 @@ class GroupCommit:
 
 def _alike(operation: Operation[Any]) -> Hashable:
     work = operation.work
-    return (operation.name, work.alike) if isinstance(work, Bulk) else id(operation)
+    return (operation.name, work.alike, operation.actor) if isinstance(work, Bulk) else id(operation)
 
 
 def _joined(group: Sequence[Operation[Any]]) -> Operation[Any]:
     works = [operation.work for operation in group if isinstance(operation.work, Bulk)]
     items = [item for work in works for item in work.items]
-    return Operation(group[0].name, Bulk(works[0].do, items, works[0].alike))
+    return Operation(group[0].name, Bulk(works[0].do, items, works[0].alike), actor=group[0].actor)
 
 
 def _split(joined: Outcome, group: Sequence[Operation[Any]]) -> list[Outcome]:

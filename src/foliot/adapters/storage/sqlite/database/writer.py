@@ -9,12 +9,13 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from foliot.adapters.storage.sqlite.database.bell import Bell
 from foliot.adapters.storage.sqlite.database.group_commit import GroupCommit, Operation, Outcome, Work
+from foliot.domain.access.actor import SYSTEM, Actor
 from foliot.errors import StorageUnavailable
 from foliot.ports.topic import Topic
 
@@ -33,8 +34,8 @@ class InlineWriter:
         self.file_identity = group_commit.file_identity
         self._bell = bell
 
-    async def submit(self, name: str, work: Work[T], *, urgent: bool = False) -> T:
-        [outcome] = self._group_commit.commit([Operation(name, work)])
+    async def submit(self, name: str, work: Work[T], *, urgent: bool = False, actor: Actor = SYSTEM) -> T:
+        [outcome] = self._group_commit.commit([Operation(name, work, actor=actor)])
         self._bell.ring_others(outcome.rings)
         self._bell.ring_here(outcome.rings)
         if outcome.error is not None:
@@ -61,12 +62,12 @@ class ThreadWriter:
         self._thread = threading.Thread(target=self._serve, name="foliot-sqlite-writer", daemon=True)
         self._thread.start()
 
-    async def submit(self, name: str, work: Work[T], *, urgent: bool = False) -> T:
+    async def submit(self, name: str, work: Work[T], *, urgent: bool = False, actor: Actor = SYSTEM) -> T:
         """Save `work` with the next transaction; `urgent` goes before all pending operations."""
         if self._is_closing:
             raise StorageUnavailable("the storage is closed", hint="Open it again.")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        operation = Operation(name, work, future)
+        operation = Operation(name, work, future, actor)
         if urgent:
             self._waiting.appendleft(operation)
         else:
@@ -145,4 +146,20 @@ class ThreadWriter:
                 future.set_exception(outcome.error)
 
 
-Writer = InlineWriter | ThreadWriter
+class ActingWriter:
+    """Submits operations to a writer in the name of an actor."""
+
+    def __init__(self, writer: InlineWriter | ThreadWriter, actor: Actor) -> None:
+        self.writer = writer
+        self._actor = actor
+        self.file_identity = writer.file_identity
+
+    def submit(self, name: str, work: Work[T], *, urgent: bool = False) -> Coroutine[Any, Any, T]:
+        # No coroutine of its own: with thousands of calls in flight, the garbage collector would visit each of them.
+        return self.writer.submit(name, work, urgent=urgent, actor=self._actor)
+
+    async def close(self) -> None:
+        await self.writer.close()
+
+
+Writer = InlineWriter | ThreadWriter | ActingWriter

@@ -5,6 +5,7 @@ The workflows of units (`domain.workflow.dependencies`) are stored in the transa
 
 from collections.abc import Collection
 
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import encode_names
 from foliot.adapters.storage.shared.tree_rows import jobs_behind
 from foliot.adapters.storage.sqlite.database.context import Part
@@ -39,7 +40,8 @@ class DependencyDefinitions(Part):
     async def remove_dependency(self, child: JobId, parent: JobId, *, at: Instant | None = None) -> None:
         def work(tx: Transaction) -> None:
             before = _read(tx, self._project)
-            tx.run(SQL["remove_dependencies"], (self._project, child, parent))
+            if tx.run(SQL["remove_dependencies"], (self._project, child, parent)):
+                tx.record(tx.now(at), changes.dependency(child, parent, None))
             _store_units(tx, self._project, before, without_edge(before, child, parent), tx.now(at))
 
         await self._writer.submit("remove_dependency", work)
@@ -78,6 +80,7 @@ def _add(tx: Transaction, project: str, child: JobId, parent: JobId, when: Condi
     unit = unit_of(after, child)
     if unit is not None and len(unit.roots) > 1:
         refuse_separate_starts(child, tx.column(SQL["scheduled_jobs"], (project, encode_names(unit.roots))))
+    tx.record(now, changes.dependency(child, parent, when))
     tx.run_many(SQL["add_dependencies"], [(project, child, parent, condition) for condition in sorted(when)])
     _store_units(tx, project, before, after, now)
 

@@ -3,8 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import as_stored_job, encode, encode_names, read_number
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
+from foliot.adapters.storage.shared.expected import refuse_changed
 from foliot.adapters.storage.shared.row_types import salvage_row
 from foliot.adapters.storage.shared.rows import JobRow, job_of, read_rows
 from foliot.adapters.storage.sqlite.database.context import Part
@@ -14,6 +16,7 @@ from foliot.adapters.storage.sqlite.definitions.renames import rename_jobs
 from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules
 from foliot.adapters.storage.sqlite.rows.schedules import read_schedules
 from foliot.adapters.storage.sqlite.rows.watch import watch_jobs
+from foliot.domain.access.trail import AuditKind
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant, Millis
@@ -21,8 +24,16 @@ from foliot.domain.job.job import Job, JobSpec
 
 
 class JobDefinitions(Part):
-    async def put_jobs(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
-        return await self._writer.submit("put_jobs", lambda tx: put_jobs(tx, self._project, jobs, tx.now(at)))
+    async def put_jobs(
+        self,
+        jobs: Sequence[tuple[JobId, JobSpec]],
+        *,
+        expected: Mapping[JobId, int] | None = None,
+        at: Instant | None = None,
+    ) -> list[Job]:
+        return await self._writer.submit(
+            "put_jobs", lambda tx: put_jobs(tx, self._project, jobs, tx.now(at), expected=expected)
+        )
 
     async def get_jobs(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
         def read(session: Session) -> list[Row]:
@@ -38,10 +49,12 @@ class JobDefinitions(Part):
 
     async def pause_job(self, job_id: JobId, *, paused: bool, at: Instant | None = None) -> None:
         def work(tx: Transaction) -> None:
+            now = tx.now(at)
             if paused:
-                tx.run(SQL["pause_job"], (tx.now(at), self._project, job_id))
+                changed = tx.run(SQL["pause_job"], (now, self._project, job_id))
             else:
-                tx.run(SQL["resume_job"], (self._project, job_id))
+                changed = tx.run(SQL["resume_job"], (self._project, job_id))
+            tx.record(now, changes.paused(AuditKind.JOB, [job_id] if changed else [], is_paused=paused))
 
         await self._writer.submit("pause_job", work)
 
@@ -56,17 +69,26 @@ def job_rows(session: Session, project: str, job_ids: Collection[JobId]) -> list
     return session.rows(SQL["get_jobs"], (project, encode_names(job_ids)))
 
 
-def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], now: Instant) -> list[Job]:
+def put_jobs(
+    tx: Transaction,
+    project: str,
+    jobs: Sequence[tuple[JobId, JobSpec]],
+    now: Instant,
+    *,
+    expected: Mapping[JobId, int] | None = None,
+) -> list[Job]:
     """Create or change jobs; an equal definition keeps its revision. For repeated ids the last definition is stored."""
     rows = job_rows(tx, project, [job_id for job_id, _ in jobs])
     readable, _ = read_rows(partial(job_of, project), rows)
     known = {job.id: job for job in readable}
     # An unreadable row equals no definition, and its revision keeps increasing.
     counted: dict[JobId, tuple[int, Instant]] = {row[0]: _stored_revision(tx, row, now) for row in rows}
+    former = {job_id: job.spec for job_id, job in known.items()}
     changed: dict[JobId, Job] = {}
     for job_id, given in dict(jobs).items():
         spec = as_stored_job(given)
         if job_id not in known or known[job_id].spec != spec:
+            refuse_changed("job", job_id, counted[job_id][0] if job_id in counted else 0, expected)
             last, created_at = counted.get(job_id) or (_revision_floor(tx), now)
             before = known.get(job_id)
             known[job_id] = changed[job_id] = Job(
@@ -91,6 +113,7 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
         ],
     )
     tx.note(now, EventKind.JOB_CHANGED, about_jobs(changed.values()))
+    tx.record(now, changes.put_jobs(former, {job_id: job.spec for job_id, job in changed.items()}))
     return [known[job_id] for job_id, _ in jobs]
 
 
@@ -109,7 +132,10 @@ def _revision_floor(tx: Transaction) -> int:
 
 def delete_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: Instant) -> dict[JobId, int]:
     """Delete jobs with their schedules, not their runs. Returns those that existed, with their last revisions."""
+    former, _ = read_rows(partial(job_of, project), job_rows(tx, project, job_ids))
     found: dict[JobId, int] = dict(tx.rows(SQL["delete_jobs"], (project, encode_names(job_ids))))
+    specs = {job.id: job.spec for job in former}
+    tx.record(now, changes.deleted_jobs({job_id: specs.get(job_id) for job_id in found}))
     if found:
         tx.run(SQL["raise_revision_floor"], (max(found.values()),))
     rows = tx.rows(SQL["schedules_of_jobs"], (project, encode_names(found)))

@@ -1,5 +1,6 @@
 """Pauses and resumes all schedules of the project with one row (`domain.schedule.project_pause`)."""
 
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.event_items import about_pause
 from foliot.adapters.storage.shared.project_pauses import ProjectPauses, begun, ended, project_pauses_of, row_of
 from foliot.adapters.storage.sqlite.database.context import Part
@@ -45,4 +46,5 @@ def _later(tx: Transaction, project: str, now: Instant) -> Watermarks:
 def _save(tx: Transaction, project: str, pause: ProjectPause, now: Instant, kind: EventKind) -> None:
     tx.run(SQL["save_project_pause"], row_of(project, pause))
     tx.note(now, kind, about_pause(pause))
+    tx.record(now, changes.paused_project(project, pause, is_paused=kind is EventKind.PROJECT_PAUSED))
     tx.ring(Topic.SCHEDULES)

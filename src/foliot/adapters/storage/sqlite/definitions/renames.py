@@ -7,6 +7,7 @@ change gets a higher revision, so that a cached version is read again.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import encode, encode_names
 from foliot.adapters.storage.shared.event_items import renamed_jobs
 from foliot.adapters.storage.shared.renames import (
@@ -52,6 +53,7 @@ def rename_jobs(tx: Transaction, project: str, renames: Mapping[JobId, JobId], n
     _rename_references(tx, project, references, now)
     revisions = {one.new: _rename(tx, project, one, now) for one in possible}
     tx.note(now, EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
+    tx.record(now, changes.renamed_jobs(possible))
     return dict(possible)
 
 

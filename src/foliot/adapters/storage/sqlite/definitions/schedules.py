@@ -1,10 +1,12 @@
 """Stores, reads, pauses and deletes schedules (`domain.schedule.edit`)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import as_stored_schedule, encode, encode_names
 from foliot.adapters.storage.shared.event_items import about_schedules
+from foliot.adapters.storage.shared.expected import refuse_changed_schedules
 from foliot.adapters.storage.shared.new_schedules import initial_states
 from foliot.adapters.storage.shared.rows import (
     planned_of,
@@ -31,9 +33,15 @@ from foliot.ports.definitions import NewSchedule
 
 
 class ScheduleDefinitions(Part):
-    async def put_schedules(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
+    async def put_schedules(
+        self,
+        schedules: Sequence[NewSchedule],
+        *,
+        expected: Mapping[ScheduleId, int] | None = None,
+        at: Instant | None = None,
+    ) -> list[Schedule]:
         return await self._writer.submit(
-            "put_schedules", lambda tx: put_schedules(tx, self._project, schedules, tx.now(at))
+            "put_schedules", lambda tx: put_schedules(tx, self._project, schedules, tx.now(at), expected=expected)
         )
 
     async def get_schedules(self, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]:
@@ -79,12 +87,21 @@ class ScheduleDefinitions(Part):
         return await self._writer.submit("delete_schedules", work)
 
 
-def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
+def put_schedules(
+    tx: Transaction,
+    project: str,
+    schedules: Sequence[NewSchedule],
+    now: Instant,
+    *,
+    expected: Mapping[ScheduleId, int] | None = None,
+) -> list[Schedule]:
     """Create or edit schedules, in order. An equal specification changes nothing."""
     stored = named_schedules(tx, project, [schedule_id for _, schedule_id, _ in schedules])
     unrepairable = stored.unrepairable
     delete_schedules(tx, unrepairable, now)
     known = {schedule.id: schedule for schedule in stored.schedules if schedule.uid not in stored.errors}
+    former = list(known.values())
+    refuse_changed_schedules(known, schedules, expected)
     created: dict[ScheduleUid, Schedule] = {}
     edited: dict[ScheduleUid, Schedule] = {}
     rebooting = {schedule.uid for schedule in known.values() if schedule.revision.spec.type is ScheduleType.REBOOT}
@@ -108,6 +125,7 @@ def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule
     skipping = [one.revision.spec for one in (created | edited).values() if one.revision.spec.skip_if_successful]
     watch_jobs(tx, project, {spec.target: Millis(0) for spec in skipping})
     tx.note(now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
+    tx.record(now, changes.put_schedules(former, (created | edited).values()))
     # A schedule that was created in place of an unreadable paused one is paused as well.
     paused = {
         one.id: one
@@ -130,6 +148,7 @@ def delete_schedules(tx: Transaction, schedules: Sequence[Schedule], now: Instan
     tx.run_many(SQL["add_ticks"], ticks)
     tx.run_many(SQL["delete_schedules"], [(now, now, schedule.uid) for schedule in schedules])
     tx.note(now, EventKind.SCHEDULE_DELETED, about_schedules(schedules))
+    tx.record(now, changes.deleted_schedules(schedules))
 
 
 def _edit(tx: Transaction, schedule: Schedule, spec: ScheduleSpec, now: Instant) -> Schedule:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import encode, encode_names
 from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
 from foliot.adapters.storage.shared.tree_rows import (
@@ -20,6 +21,7 @@ from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedule
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
 from foliot.adapters.storage.sqlite.rows.schedules import named_schedules
 from foliot.adapters.storage.sqlite.rows.watch import watch_jobs
+from foliot.domain.access.trail import AuditKind
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
@@ -70,8 +72,12 @@ class WorkflowDefinitions(Part):
         return await self._reader.read(query)
 
     async def pause_step(self, workflow_id: str, step: str, *, paused: bool) -> None:
-        sql = SQL["pause_step"] if paused else SQL["resume_step"]
-        await self._writer.submit("pause_step", lambda tx: tx.run(sql, (self._project, workflow_id, step)))
+        def work(tx: Transaction) -> None:
+            if tx.run(SQL["pause_step" if paused else "resume_step"], (self._project, workflow_id, step)):
+                names = [changes.step_id(workflow_id, step)]
+                tx.record(tx.now(None), changes.paused(AuditKind.STEP, names, is_paused=paused))
+
+        await self._writer.submit("pause_step", work)
 
     async def paused_steps(self, workflow_id: str) -> set[str]:
         values = (self._project, workflow_id)
@@ -92,6 +98,7 @@ def put_workflows(
     rows = [(project, name, version, encode(spec), created_at) for name, version, spec, created_at in added.values()]
     tx.run_many(SQL["add_versions"], rows)
     tx.note(now, EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
+    tx.record(now, changes.put_workflows(known.values(), added.values()))
     return {workflow_id: added.get(workflow_id) or known[workflow_id] for workflow_id in workflows}
 
 
@@ -116,6 +123,7 @@ def delete_workflows(
     tx.run(SQL["delete_versions"], (now, project, names))
     newest = {workflow_id: version for workflow_id, version, *_ in versions}
     tx.note(now, EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
+    tx.record(now, changes.deleted_workflows(newest))
     return [workflow_id for workflow_id in dict.fromkeys(workflow_ids) if workflow_id in newest], gone.keys()
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import encode, encode_names
 from foliot.adapters.storage.shared.event_items import about_schedules
 from foliot.adapters.storage.shared.rows import Row, StoredSchedules, repair_schedules, schedule_of
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
+from foliot.domain.access.trail import AuditKind
 from foliot.domain.events import EventKind
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import Instant
@@ -52,6 +54,7 @@ def pause_stored(tx: Transaction, schedules: Iterable[Schedule], now: Instant, *
             tx.run(SQL["restart_jobs"], (project, jobs, now))
     kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
     tx.note(now, kind, about_schedules(changed))
+    tx.record(now, changes.paused(AuditKind.SCHEDULE, [one.id for one in changed], is_paused=paused))
     return answers
 
 

@@ -16,10 +16,10 @@ SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at 
 
 -- name: pause_job
 -- Pausing twice keeps the first time.
-UPDATE jobs SET paused_at = coalesce(paused_at, ?) WHERE project = ? AND id = ?
+UPDATE jobs SET paused_at = ? WHERE project = ? AND id = ? AND paused_at IS NULL
 
 -- name: resume_job
-UPDATE jobs SET paused_at = NULL WHERE project = ? AND id = ?
+UPDATE jobs SET paused_at = NULL WHERE project = ? AND id = ? AND paused_at IS NOT NULL
 
 -- name: stop_jobs
 UPDATE jobs SET stopped_at = ?3 WHERE project = ?1 AND id IN (SELECT value FROM json_each(?2))

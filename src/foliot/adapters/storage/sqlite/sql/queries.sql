@@ -228,6 +228,9 @@ WHERE r.id >= ?1 AND r.id < ?2 AND (
     OR {are_columns_sound} IS NOT TRUE)
 ORDER BY r.id DESC LIMIT ?3
 
+-- name: children_in_order
+SELECT id FROM runs WHERE parent_id = ? AND id > ? ORDER BY id LIMIT ?
+
 -- name: launches
 SELECT executor_run_id, started_at FROM launches WHERE run_id = ?
 

@@ -193,6 +193,17 @@ DELETE FROM deliveries WHERE rowid IN (
     SELECT rowid FROM deliveries WHERE finished_at IS NOT NULL AND finished_at < ?1 ORDER BY finished_at LIMIT ?2
 )
 
+-- name: prune_audit
+DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at < ?1 ORDER BY at LIMIT ?2)
+
+-- name: prune_requests
+DELETE FROM requests WHERE (principal, key) IN (
+    SELECT principal, key FROM requests WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2
+)
+
+-- name: prune_sessions
+DELETE FROM sessions WHERE digest IN (SELECT digest FROM sessions WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)
+
 -- name: prune_keys
 DELETE FROM dedupe WHERE (project, job_id, key) IN (
     SELECT project, job_id, key FROM dedupe WHERE expires_at <= ? ORDER BY expires_at LIMIT ?

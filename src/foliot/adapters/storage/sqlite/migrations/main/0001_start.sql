@@ -348,6 +348,73 @@ CREATE INDEX deliveries_failed ON deliveries (finished_at) WHERE state = 'failed
 CREATE INDEX deliveries_accepted ON deliveries (receiver, finished_at) WHERE state = 'delivered';
 CREATE INDEX deliveries_over ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
+-- Tokens of programs. digest is the SHA-256 of the token, which is stored nowhere. A token has a role or scopes.
+CREATE TABLE tokens (
+    id TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL,
+    role TEXT,
+    scopes TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    expires_at INTEGER,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    last_used_at INTEGER,
+    revoked_at INTEGER,
+    CHECK ((role IS NULL) = (scopes <> '[]'))
+) WITHOUT ROWID, STRICT;
+CREATE UNIQUE INDEX tokens_name ON tokens (name) WHERE revoked_at IS NULL;
+
+-- People. password is an Argon2id digest.
+CREATE TABLE users (
+    name TEXT PRIMARY KEY NOT NULL,
+    role TEXT NOT NULL,
+    password TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    changed_at INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+
+-- Logins. digest is the SHA-256 of the id that the browser has.
+CREATE TABLE sessions (
+    digest BLOB PRIMARY KEY NOT NULL,
+    user TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+CREATE INDEX sessions_user ON sessions (user);
+CREATE INDEX sessions_expiry ON sessions (expires_at);
+
+-- Requests with an idempotency key, and their answers once they have one.
+CREATE TABLE requests (
+    principal TEXT NOT NULL,
+    key TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    resource_id TEXT NOT NULL,
+    begun_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    status INTEGER,
+    body BLOB,
+    PRIMARY KEY (principal, key)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX requests_expiry ON requests (expires_at);
+
+-- Who changed what. before and after are JSON documents without secrets.
+CREATE TABLE audit (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    action TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    before TEXT,
+    after TEXT
+) STRICT;
+CREATE INDEX audit_at ON audit (at);
+CREATE INDEX audit_actor ON audit (actor, at);
+CREATE INDEX audit_id ON audit (id, at);
+
 CREATE TABLE leader (
     name TEXT PRIMARY KEY NOT NULL,
     holder TEXT,

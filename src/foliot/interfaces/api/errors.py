@@ -1,0 +1,171 @@
+"""Errors of the API: one JSON form, and the status for each class of error."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+
+from foliot.errors import (
+    ChangedMeanwhile,
+    CredentialsRefused,
+    FoliotError,
+    InUse,
+    InvalidCron,
+    InvalidInput,
+    InvalidJobDocument,
+    InvalidWorkflow,
+    JobInUse,
+    NotFound,
+    OutputLost,
+    OutputPruned,
+    OutputUnavailable,
+    OwnedElsewhere,
+    RateLimited,
+    RowUnreadable,
+    SecretError,
+    StorageError,
+    WaitTimeout,
+)
+
+log = logging.getLogger("foliot.api")
+
+STATUSES: Final[Mapping[type[FoliotError], HTTPStatus]] = {
+    FoliotError: HTTPStatus.CONFLICT,
+    ChangedMeanwhile: HTTPStatus.PRECONDITION_FAILED,
+    CredentialsRefused: HTTPStatus.UNAUTHORIZED,
+    RateLimited: HTTPStatus.TOO_MANY_REQUESTS,
+    InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
+    NotFound: HTTPStatus.NOT_FOUND,
+    OwnedElsewhere: HTTPStatus.CONFLICT,
+    JobInUse: HTTPStatus.CONFLICT,
+    InUse: HTTPStatus.SERVICE_UNAVAILABLE,
+    WaitTimeout: HTTPStatus.GATEWAY_TIMEOUT,
+    OutputUnavailable: HTTPStatus.CONFLICT,
+    OutputLost: HTTPStatus.GONE,
+    OutputPruned: HTTPStatus.GONE,
+    SecretError: HTTPStatus.SERVICE_UNAVAILABLE,
+    StorageError: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+"""The status of each class of errors; a class that is not listed has that of its base class."""
+
+_INTERNAL: Final = (StorageError, SecretError)
+"""Errors whose message may contain addresses or paths. It is written to the log only."""
+
+
+class ProblemBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One of several problems of a document."""
+
+    message: str
+    hint: str = ""
+    field: str = ""
+
+
+class ErrorDetail(msgspec.Struct, frozen=True, kw_only=True):
+    code: str
+    """Programs compare it; it never changes."""
+    message: str
+    hint: str
+    """What to do."""
+    field: str
+    """The parameter or the path in the body that is wrong, or empty."""
+    request_id: str
+    """Also in the header X-Request-Id and in the log of the server."""
+    problems: list[ProblemBody] | msgspec.UnsetType = msgspec.UNSET
+    """All problems of a document with several."""
+    position: int | msgspec.UnsetType = msgspec.UNSET
+    """The offset of the error in a cron expression."""
+
+
+class ErrorBody(msgspec.Struct, frozen=True, kw_only=True):
+    """The form of every error."""
+
+    error: ErrorDetail
+
+
+class ApiError(Exception):
+    """A request that is refused by the API itself."""
+
+    def __init__(
+        self,
+        status: HTTPStatus,
+        code: str,
+        message: str,
+        *,
+        hint: str = "",
+        field: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.field = field
+        self.headers = dict(headers or {})
+
+
+def no_route(path: str) -> ApiError:
+    return ApiError(
+        HTTPStatus.NOT_FOUND, "not_found", f"there is nothing at {path[:128]!a}", hint="See /api/docs for all paths."
+    )
+
+
+def headers_of(error: Exception) -> dict[str, str]:
+    """Return the headers that the answer to an error has."""
+    match error:
+        case ApiError():
+            return error.headers
+        case RateLimited():
+            return {"Retry-After": str(error.retry_after)}
+        case CredentialsRefused():
+            return {"WWW-Authenticate": 'Bearer realm="foliot"'}
+    return {}
+
+
+def status_of(error: FoliotError) -> HTTPStatus:
+    return next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+
+
+def describe(error: Exception, request_id: str) -> tuple[HTTPStatus, ErrorBody]:
+    """Return the status and the body for any error. What may contain internals is logged instead."""
+    match error:
+        case ApiError():
+            return error.status, _body(error.code, error.message, request_id, hint=error.hint, field=error.field)
+        case _ if isinstance(error, _INTERNAL):
+            log.warning("request_refused", extra={"request": request_id, "code": error.code, "problem": error.message})
+            return status_of(error), _internal(error, request_id)
+        case FoliotError():
+            return status_of(error), _of_foliot(error, request_id)
+        case _:
+            log.error("request_failed", extra={"request": request_id}, exc_info=error)
+            hint = "The log of the server has the details; look for the request id."
+            return HTTPStatus.INTERNAL_SERVER_ERROR, _body("internal", "the request failed", request_id, hint=hint)
+
+
+def _internal(error: FoliotError, request_id: str) -> ErrorBody:
+    hint = "Try again. The log of the server has the details; look for the request id."
+    message = "the database could not be used" if isinstance(error, StorageError) else "a secret could not be used"
+    if isinstance(error, RowUnreadable):
+        message = f"the row of {error.kind} {error.name[:128]!a} cannot be read"
+    return _body(error.code, message, request_id, hint=hint)
+
+
+def _of_foliot(error: FoliotError, request_id: str) -> ErrorBody:
+    field = error.field if isinstance(error, InvalidInput) else ""
+    problems: Sequence[ProblemBody] = ()
+    if isinstance(error, InvalidWorkflow | InvalidJobDocument):
+        problems = [ProblemBody(message=one.message, hint=one.hint, field=one.key) for one in error.problems]
+        field = problems[0].field or field if problems else field
+    body = _body(error.code, error.message, request_id, hint=error.hint, field=field)
+    changes: dict[str, object] = {}
+    if problems:
+        changes["problems"] = list(problems)
+    if isinstance(error, InvalidCron):
+        changes["position"] = error.position
+    return ErrorBody(error=msgspec.structs.replace(body.error, **changes)) if changes else body
+
+
+def _body(code: str, message: str, request_id: str, *, hint: str = "", field: str = "") -> ErrorBody:
+    return ErrorBody(error=ErrorDetail(code=code, message=message, hint=hint, field=field, request_id=request_id))

@@ -1,0 +1,29 @@
+"""All routes. Importing a module of resources declares its routes."""
+
+from typing import Final
+
+from foliot.interfaces.api.resources import (
+    audit,
+    cron,
+    dsns,
+    events,
+    executions,
+    jobs,
+    launcher,
+    logs,
+    runs,
+    schedules,
+    server,
+    ticks,
+    tokens,
+    users,
+    workflows,
+)
+from foliot.interfaces.api.resources.table import ROUTES
+
+MODULES: Final = (
+    *(jobs, schedules, ticks, runs, logs, workflows, executions, events),
+    *(cron, launcher, dsns, tokens, users, audit, server),
+)
+
+__all__ = ["MODULES", "ROUTES"]

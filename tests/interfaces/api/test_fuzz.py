@@ -1,0 +1,83 @@
+"""Junk in every field of every route is refused, and is never an internal error."""
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+
+from foliot.interfaces.api.resources.all import ROUTES
+from foliot.interfaces.api.route import Route
+from tests.interfaces.api.serving import Client
+from tests.scenarios.crash.chance import a_chance
+
+JUNK: tuple[Any, ...] = (
+    *(None, True, 0, -1, 2**63, 2**70, 1e308, 0.1, "", " ", "\0", "\ud7ff\U0001f600", "x" * 5_000, "../../etc/passwd"),
+    *(
+        "' OR 1=1 --",
+        "${PATH}",
+        "{{ steps.x }}",
+        "%s%n",
+        "2026-13-01",
+        "9999-12-31T23:59:59Z",
+        "-1s",
+        "1e9d",
+        "@every 0s",
+    ),
+    *([], [[]], [None], ["a"] * 50, {}, {"": None}, {"a": {"b": []}}, {"$ref": "#"}, "<script>", "a\nb: c\r\n"),
+)
+NAMES = ("x", "0", "-", "a.b", "a:b", "@last", "x@last", "~", "A" * 300)
+
+
+def fields_of(route: Route) -> list[str]:
+    known = getattr(route.body, "__struct_fields__", None)
+    examples = {name for body in route.examples for name in body}
+    return [
+        *(known or ()),
+        *examples,
+        "id",
+        "kind",
+        "command",
+        "cron",
+        "steps",
+        "schedules",
+        "items",
+        "env",
+        "depends_on",
+    ]
+
+
+def body_of(route: Route, pick: random.Random) -> Any:
+    base = dict(pick.choice(route.examples)) if route.examples and pick.random() < 0.7 else {}
+    names = fields_of(route)
+    return base | {pick.choice(names): pick.choice(JUNK) for _ in range(pick.randint(0, 3))}
+
+
+def query_of(route: Route, pick: random.Random) -> str:
+    names = list(getattr(route.query, "__struct_fields__", ())) or ["x"]
+    junk = [str(one) for one in JUNK if not isinstance(one, list | dict)]
+    encoded = [
+        f"{pick.choice(names)}={''.join(f'%{byte:02x}' for byte in pick.choice(junk)[:100].encode())}"
+        for _ in range(pick.randint(0, 2))
+    ]
+    return "&".join(encoded)
+
+
+@pytest.mark.seeded
+@pytest.mark.proves("Z18", "Z42", "Z54")
+async def test_junk_is_never_an_internal_error(on_each: Client) -> None:
+    pick = a_chance()
+    await on_each.put("/api/jobs/x", {"command": "true", "schedule": "@daily"})
+    await on_each.put("/api/workflows/w", {"steps": [{"name": "only", "command": "true"}]})
+    names = (*NAMES, "w", (await on_each.post("/api/jobs/x/run", {"delay": 3600})).json["id"])
+    for route in ROUTES:
+        if route.streams or route.name == "log_in":
+            continue  # streams do not end, and passwords take long to check
+        for _ in range(12):
+            path = route.path.format(**{name: pick.choice(names) for name in route.parameters})
+            body = None if route.body is None else msgspec.json.encode(body_of(route, pick))
+            answer = await on_each.send(route.method, f"{path}?{query_of(route, pick)}", body)
+            is_known = answer.status < 500 or (route.name == "get_doctor" and answer.status == 501)
+            assert is_known, (route.name, path, body, answer.status, answer.json)
+            if answer.status >= 400 and route.name != "explain_cron":
+                assert answer.error.keys() >= {"code", "message", "hint", "field", "request_id"}
