@@ -8,7 +8,7 @@ import pytest
 
 from foliot.domain.alert import AlertKind
 from foliot.domain.chain.decision import Decision
-from foliot.domain.chain.message import Decide, Look, Spawn, Spend
+from foliot.domain.chain.message import Decide, ReadStatus, Spawn, Spend
 from foliot.domain.chain.state import ChainOutcome, ChainState
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE
@@ -203,7 +203,7 @@ async def test_what_runs_inside_of_a_step_belongs_to_its_chain(chains: MakeRig) 
         return 0
 
     async def item(attempt: Attempt) -> int:
-        requests = (Decide(decision=Decision.CLOSE), Spend(tokens=2), Look(), Spawn(name="again"))
+        requests = (Decide(decision=Decision.CLOSE), Spend(tokens=2), ReadStatus(), Spawn(name="again"))
         answers.extend([await rig.ask(attempt, request) for request in requests])
         return 0
 

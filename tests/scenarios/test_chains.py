@@ -470,7 +470,7 @@ def test_an_operator_resets_a_breaker(place: Place) -> None:
         assert "open until" in place.foliot("chains")
         assert "--reason" in place.foliot("chains", "reset", "disk", code=2)
 
-        assert place.foliot("chains", "reset", "disk", "--reason", "mended") == "the breaker of disk is closed\n"
+        assert place.foliot("chains", "reset", "disk", "--reason", "fixed") == "the breaker of disk is closed\n"
 
         [shown_class] = place.objects("chains")
         assert (shown_class["breaker"], shown_class["failures"]) == ("closed", 0)

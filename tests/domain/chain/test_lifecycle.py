@@ -227,7 +227,7 @@ def test_an_armed_chain_that_expires_before_its_first_step_is_closed_and_is_no_f
 
     assert states(world.chain(run_id)) == [ChainState.ARMED, ChainState.CLOSED]
     assert world.chain(run_id).outcome is ChainOutcome.EXPIRED
-    assert world.guard.failures == []
+    assert world.class_state.failures == []
 
 
 def test_a_step_that_a_worker_refused_after_the_expiry_does_not_escalate() -> None:
@@ -247,7 +247,7 @@ def test_an_action_that_would_begin_after_the_expiry_is_not_planned() -> None:
 
     chain = world.chain(run_id)
     assert (chain.outcome, [step.stage for step in chain.steps]) == (ChainOutcome.EXPIRED, ["scout"])
-    assert world.guard.active == []
+    assert world.class_state.active == []
 
 
 @pytest.mark.proves("R3-15", "R3-19")
@@ -276,7 +276,7 @@ def test_the_ninth_step_is_refused_and_a_person_is_told() -> None:
     chain = world.chain(run_id)
     assert (chain.children, chain.outcome) == (8, ChainOutcome.ESCALATED)
     assert [refused.code for refused in chain.refused] == ["max_children"]
-    assert world.guard.opened is None
+    assert world.class_state.opened is None
 
 
 def test_a_decision_that_was_told_counts_more_than_json_and_exit_code() -> None:
@@ -498,7 +498,7 @@ def test_a_refused_request_is_recorded() -> None:
 
     assert codes == ["stage", "stage", "delay", "expired"]
     assert [refused.code for refused in world.chain(run_id).refused] == codes
-    assert world.guard.opened is None
+    assert world.class_state.opened is None
 
 
 def test_a_scout_that_asks_for_a_late_action_arms_nothing() -> None:

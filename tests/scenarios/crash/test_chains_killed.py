@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from foliot.domain.alert import Alert, AlertKind
-from foliot.domain.chain.guard import BreakerState, class_key, read_class
+from foliot.domain.chain.class_state import BreakerState, class_key, read_class
 from foliot.domain.chain.spec import CHAIN
 from foliot.domain.chain.state import ChainOutcome, ChainState
 from foliot.domain.events import EventKind

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from foliot.domain.chain.decision import Decision
-from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend
+from foliot.domain.chain.message import ChainRequest, Decide, ReadStatus, Spawn, Spend
 from foliot.errors import ChainRefused
 
 Duration = float | str | timedelta
@@ -77,7 +77,7 @@ class ChainCalls(Struct, frozen=True, gc=False):
 
     def status(self) -> Answer:
         """Return what this step is told about its chain."""
-        return facts_of(self.ask(Look()))
+        return facts_of(self.ask(ReadStatus()))
 
 
 class AsyncChainCalls(Struct, frozen=True, gc=False):
@@ -113,4 +113,4 @@ class AsyncChainCalls(Struct, frozen=True, gc=False):
         return facts_of(await self.ask(Spend(tokens=tokens, usd=usd)))
 
     async def status(self) -> Answer:
-        return facts_of(await self.ask(Look()))
+        return facts_of(await self.ask(ReadStatus()))

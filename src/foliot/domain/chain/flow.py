@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from foliot.domain.chain.bounds import BoundedChain
+from foliot.domain.chain.class_state import Refusal
 from foliot.domain.chain.decision import POSSIBLE, Decision, Report, read_report
-from foliot.domain.chain.guard import Refusal
 from foliot.domain.chain.spec import ACTION, ESCALATE, MONITOR, SCOUT, VERIFY
 from foliot.domain.chain.state import ChainOutcome, ChainState, ChainStep
 from foliot.domain.instant import Instant, Millis
@@ -27,13 +27,13 @@ class Flow(BoundedChain):
 
     def end_step(self, step: ChainStep, end: ChildEnd) -> None:
         chain = self.chain
-        step.status, step.started_at, step.ended_at = end.status, end.started_at, self.now
+        step.status, step.started_at, step.finished_at = end.status, end.started_at, self.now
         if chain.state is ChainState.ARMED and step.depth > 0 and end.started_at is not None:
             chain.move(ChainState.ACTIVE, f"{step.key} began", max(end.started_at, chain.armed_at or end.started_at))
         report = read_report(end.output)
         self.spend(step, report.tokens, report.usd)
         decision = self._decision(step, report, end)
-        if decision is not None and not step.is_told:
+        if decision is not None and not step.has_decided:
             step.decision, step.reason = decision, report.reason[:MOST_REASON]
         if chain.closing is not None or not (chain.is_armed or step.stage == SCOUT):
             return
@@ -46,7 +46,7 @@ class Flow(BoundedChain):
             self._decided(step, decision, report)
 
     def _decision(self, step: ChainStep, report: Report, end: ChildEnd) -> Decision | None:
-        if step.is_told:
+        if step.has_decided:
             return step.decision
         if end.status not in _DECIDING:
             return None

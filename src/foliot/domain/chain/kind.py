@@ -5,9 +5,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import convert
 
+from foliot.domain.chain.class_state import ClassState, Refusal, class_key, read_class
 from foliot.domain.chain.decision import Report
 from foliot.domain.chain.flow import SCOUT_FAILED, Flow
-from foliot.domain.chain.guard import ClassState, Refusal, class_key, read_class
 from foliot.domain.chain.spec import CHAIN, MONITOR, SCOUT, VERIFY, ChainSpec
 from foliot.domain.chain.state import Chain, ChainOutcome, ChainRecord, ChainState, read_chain
 from foliot.domain.chain.step import ChainBody, stage_job, stage_spec
@@ -103,7 +103,7 @@ def settlement_of(flow: Flow, shared: SharedDocument) -> Settlement:
         deadline=tree.deadline if chain.expires_at is None else chain.expires_at,
         is_ending=tree.is_ending or flow.is_over,
     )
-    document = flow.guard.encode()
+    document = flow.class_state.encode()
     change = SharedChange(class_key(flow.body.class_id), shared.version, document)
     is_changed = document != (shared.body or ClassState().encode())
     effects = Effects(change if is_changed else None, record_of(flow), tuple(flow.alerts), tuple(flow.wakes))
@@ -215,7 +215,7 @@ def imperative_tree(run_id: RunId, job_id: JobId, now: Instant) -> Tree:
 
 
 def imperative_flow(
-    run_id: RunId, job_id: JobId, origin: RunId, guard: ClassState, class_id: str, now: Instant, ids: IdSource
+    run_id: RunId, job_id: JobId, origin: RunId, class_state: ClassState, class_id: str, now: Instant, ids: IdSource
 ) -> Flow:
     body = ChainBody(class_id=class_id, spec=ChainSpec(), jobs={}, stage_jobs={}, origin=origin)
-    return Flow(imperative_tree(run_id, job_id, now)._replace(body=body), body, Chain(), guard, now, ids)
+    return Flow(imperative_tree(run_id, job_id, now)._replace(body=body), body, Chain(), class_state, now, ids)

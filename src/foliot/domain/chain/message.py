@@ -39,11 +39,11 @@ class Spend(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="
     usd: float = 0.0
 
 
-class Look(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="status"):
+class ReadStatus(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="status"):
     """Read the state of the chain."""
 
 
-ChainRequest = Spawn | Decide | Spend | Look
+ChainRequest = Spawn | Decide | Spend | ReadStatus
 CLAIMING: Final = {"spawn": frozenset(Spawn.__struct_fields__), "decide": frozenset(Decide.__struct_fields__)}
 """The requests that may claim something, with their fields."""
 _CLAIMED: Final = frozenset(

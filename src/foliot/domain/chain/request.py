@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple
 
 from foliot.domain.alert import AlertKind
 from foliot.domain.chain.bounds import deadline_refusal
+from foliot.domain.chain.class_state import ClassState, Refusal, class_key, job_class, read_class
 from foliot.domain.chain.decision import POSSIBLE, Decision, Report, read_deadline
 from foliot.domain.chain.flow import MOST_REASON, Flow
-from foliot.domain.chain.guard import ClassState, Refusal, class_key, job_class, read_class
 from foliot.domain.chain.kind import imperative_flow, settlement_of
-from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend, claim_name
+from foliot.domain.chain.message import ChainRequest, Decide, ReadStatus, Spawn, Spend, claim_name
 from foliot.domain.chain.spec import ACTION, SCOUT, SHORTEST_DELAY
 from foliot.domain.chain.state import Chain, ChainStep, read_chain
 from foliot.domain.chain.step import ChainBody, metadata
@@ -74,13 +74,13 @@ def answer(
 
     `begun`: the open steps that have begun, with the run that asks. `job`: the registered job that a follow-up names.
     """
-    guard = read_class(shared.body)
+    class_state = read_class(shared.body)
     if tree is None and asker.child_key is not None:
         return Answered(_refused(Refusal("chain_closed", "the chain is closed", "A new incident needs a new chain.")))
     if tree is None:
-        return _answer_first(request, asker, guard, shared, now, ids, job)
+        return _answer_first(request, asker, class_state, shared, now, ids, job)
     chain: Chain = read_chain(tree.progress)
-    flow = Flow(tree, tree.body, chain, guard, now, ids, begun)
+    flow = Flow(tree, tree.body, chain, class_state, now, ids, begun)
     flow.note_begun()
     step = chain.step(asker.child_key)
     recorded = chain.refused
@@ -88,7 +88,7 @@ def answer(
     answered = answered or _answer(request, flow, step, job)
     if "code" in answered and chain.refused is recorded:
         chain.refuse(answered["code"], answered["error"], now, asker.child_key or "")
-    if isinstance(request, Look):
+    if isinstance(request, ReadStatus):
         return Answered(answered)
     return Answered(answered, settlement_of(flow, shared))
 
@@ -96,7 +96,7 @@ def answer(
 def _answer_first(
     request: ChainRequest,
     asker: Asker,
-    guard: ClassState,
+    class_state: ClassState,
     shared: SharedDocument,
     now: Instant,
     ids: IdSource,
@@ -106,7 +106,9 @@ def _answer_first(
     if not isinstance(request, Spawn):
         hint = "Only steps of a chain can use it. Start a follow-up with: foliot chain spawn JOB"
         return Answered(_refused(Refusal("no_chain", "this run belongs to no chain", hint)))
-    flow = imperative_flow(RunId(ids.make(now)), asker.job_id, asker.run_id, guard, job_class(asker.job_id), now, ids)
+    flow = imperative_flow(
+        RunId(ids.make(now)), asker.job_id, asker.run_id, class_state, job_class(asker.job_id), now, ids
+    )
     refusal = flow.arm_imperative(asker.run_id)
     if refusal is not None:
         return Answered(_refused(refusal))
@@ -118,18 +120,18 @@ def _answer_first(
 
 def _effects_without_chain(flow: Flow, shared: SharedDocument) -> Effects | None:
     """Return what a refused first follow-up changes: nothing, unless it has opened the breaker."""
-    if not flow.alerts or flow.guard.opened is None:
+    if not flow.alerts or flow.class_state.opened is None:
         return None
-    flow.guard.active = [one for one in flow.guard.active if one.run_id != flow.tree.run_id]
+    flow.class_state.active = [one for one in flow.class_state.active if one.run_id != flow.tree.run_id]
     opened = [alert for alert in flow.alerts if alert.kind == AlertKind.BREAKER_OPENED]
-    change = SharedChange(class_key(flow.body.class_id), shared.version, flow.guard.encode())
+    change = SharedChange(class_key(flow.body.class_id), shared.version, flow.class_state.encode())
     return Effects(change, alerts=opened, wakes=flow.wakes) if opened else None
 
 
 def _answer(request: ChainRequest, flow: Flow, step: ChainStep | None, job: JobSpec | None) -> Mapping[str, Any]:
     forged = _forged(request, flow, step)
     if forged is not None:
-        flow.violate(forged, step)
+        flow.record_refusal(forged, step)
         return _refused(forged)
     match request:
         case Spawn():
@@ -138,7 +140,7 @@ def _answer(request: ChainRequest, flow: Flow, step: ChainStep | None, job: JobS
             return _decide(request, flow, step)
         case Spend(tokens=tokens, usd=usd):
             return _spend(flow, step, tokens, usd)
-        case Look():
+        case ReadStatus():
             return _status(flow, step)
 
 
@@ -207,7 +209,7 @@ def _trigger(request: Spawn, flow: Flow, step: ChainStep) -> Mapping[str, Any]:
     """A scout asks for the action: it triggers."""
     if request.name != ACTION:
         return _refused(Refusal("stage", "a scout starts the action", "Use: foliot chain spawn action"))
-    if step.is_told and not flow.chain.is_armed:
+    if step.has_decided and not flow.chain.is_armed:
         return _refused(_told(step))
     if request.deadline is not None and read_deadline(request.deadline) is None:
         return _refused(deadline_refusal(request.deadline))
@@ -216,7 +218,7 @@ def _trigger(request: Spawn, flow: Flow, step: ChainStep) -> Mapping[str, Any]:
         refusal = flow.arm(report, f"{step.key} asked for it", after=request.after)
         if refusal is not None:
             return _refused(refusal)
-        step.is_told, step.decision = True, Decision.TRIGGER
+        step.has_decided, step.decision = True, Decision.TRIGGER
     action = flow.chain.latest((ACTION,))
     if action is None:
         return _refused(flow.refusal or Refusal("chain_closed", "the chain is closed", "Look at: foliot chains"))
@@ -233,13 +235,13 @@ def _trigger(request: Spawn, flow: Flow, step: ChainStep) -> Mapping[str, Any]:
 def _decide(request: Decide, flow: Flow, step: ChainStep | None) -> Mapping[str, Any]:
     if step is None:
         return _refused(Refusal("no_chain", "this run is no step of the chain", "Only its steps decide."))
-    if step.is_told:
+    if step.has_decided:
         return _refused(_told(step))
     possible = POSSIBLE.get(step.stage, POSSIBLE[""])
     if request.decision not in possible:
         hint = f"It can decide: {', '.join(sorted(possible))}."
         return _refused(Refusal("decision", f"a step of the stage {step.stage} cannot {request.decision}", hint))
-    step.decision, step.is_told, step.reason = request.decision, True, request.reason[:MOST_REASON]
+    step.decision, step.has_decided, step.reason = request.decision, True, request.reason[:MOST_REASON]
     return {"decision": step.decision, "takes_effect": "when the step ends"}
 
 
@@ -262,7 +264,7 @@ def _status(flow: Flow, step: ChainStep | None) -> Mapping[str, Any]:
         "children_left": max(limits.max_children - chain.children, 0),
         "tokens": chain.tokens,
         "usd": chain.usd,
-        "breaker": flow.guard.breaker(flow.now),
+        "breaker": flow.class_state.breaker(flow.now),
     }
 
 

@@ -68,14 +68,14 @@ class ChainStep(Struct, kw_only=True, omit_defaults=True):
     window: str = ""
     """The attempt window that a request gave it: of two open steps of one stage and window only one is created."""
     decision: Decision | None = None
-    is_told: bool = False
+    has_decided: bool = False
     """The running step has told its decision."""
     reason: str = ""
     is_cancelled: bool = False
     """The chain has cancelled it."""
     status: Status | None = None
     started_at: Instant | None = None
-    ended_at: Instant | None = None
+    finished_at: Instant | None = None
     tokens: int = 0
     usd: float = 0.0
 

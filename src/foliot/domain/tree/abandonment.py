@@ -6,7 +6,7 @@ definition: running children are cancelled, and steps that have not begun, inclu
 
 from collections.abc import Mapping, Sequence
 
-from foliot.domain.chain.guard import read_class
+from foliot.domain.chain.class_state import read_class
 from foliot.domain.chain.spec import CHAIN
 from foliot.domain.chain.state import ChainOutcome
 from foliot.domain.ids import RunId

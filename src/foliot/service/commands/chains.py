@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from foliot.domain.alert import Alert, AlertKind
-from foliot.domain.chain.guard import ClassState, read_class
+from foliot.domain.chain.class_state import ClassState, read_class
 from foliot.domain.ids import RunId
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.tree.settlement import SharedChange
@@ -54,7 +54,7 @@ class ChainService:
     async def reset(self, class_id: str, *, actor: str, reason: str) -> None:
         """Close the breaker of a class before its cooldown is over."""
         if not reason.strip():
-            raise InvalidInput("a reset needs a reason", hint="Say what has been mended.", field="reason")
+            raise InvalidInput("a reset needs a reason", hint="Say what has been fixed.", field="reason")
 
         def change(state: ClassState) -> list[Alert]:
             state.failures = []

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from msgspec import Struct, convert
 
-from foliot.domain.chain.guard import BreakerState, read_class
+from foliot.domain.chain.class_state import BreakerState, read_class
 from foliot.domain.chain.spec import ChainSpec, Limits
 from foliot.domain.chain.state import ChainOutcome, ChainRecord, ChainState, ChainStep, Move
 from foliot.domain.instant import SECOND, Instant, to_datetime
@@ -95,7 +95,7 @@ class ChainStepView(Struct, frozen=True, kw_only=True):
     status: str
     due_at: datetime
     started_at: datetime | None
-    ended_at: datetime | None
+    finished_at: datetime | None
     cause: str
     """Why it was created."""
     decision: str | None
@@ -257,7 +257,7 @@ def _step(step: ChainStep, found: ChainDetails) -> ChainStepView:
         status="removed" if status is None else status,
         due_at=to_datetime(step.due_at),
         started_at=moment(step.started_at or (None if run is None else run.started_at)),
-        ended_at=moment(step.ended_at),
+        finished_at=moment(step.finished_at),
         cause=step.cause,
         decision=step.decision,
         reason=step.reason,

@@ -13,7 +13,7 @@ from foliot.adapters.storage.shared.chain_rows import NO_DOCUMENT, chain_body_of
 from foliot.adapters.storage.shared.documents import decode_job_spec, read_column
 from foliot.adapters.storage.shared.reads import Query, Read
 from foliot.adapters.storage.shared.tree_rows import tree_of
-from foliot.domain.chain.guard import class_key, read_class
+from foliot.domain.chain.class_state import class_key, read_class
 from foliot.domain.chain.message import ChainRequest, Spawn
 from foliot.domain.chain.request import Answered, Asker, answer, class_of
 from foliot.domain.chain.state import read_chain

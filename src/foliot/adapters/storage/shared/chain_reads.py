@@ -14,7 +14,7 @@ from foliot.adapters.storage.shared.chain_rows import (
 from foliot.adapters.storage.shared.documents import read_column
 from foliot.adapters.storage.shared.reads import Query, Read
 from foliot.adapters.storage.shared.rows import job_of, read_rows
-from foliot.domain.chain.guard import class_key
+from foliot.domain.chain.class_state import class_key
 from foliot.domain.chain.state import ChainState, read_chain
 from foliot.domain.ids import RunId
 from foliot.domain.instant import LATEST

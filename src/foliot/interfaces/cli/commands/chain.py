@@ -8,7 +8,7 @@ import msgspec
 from foliot.channel.chains import ask_chain
 from foliot.domain.chain.calls import facts_of
 from foliot.domain.chain.decision import Decision
-from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend
+from foliot.domain.chain.message import ChainRequest, Decide, ReadStatus, Spawn, Spend
 from foliot.domain.vocabulary.times import DURATION
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.command_group import lazy_group
@@ -117,6 +117,6 @@ def spend(tokens: int, usd: float, as_json: bool) -> None:
 @json_option("one object")
 def status(as_json: bool) -> None:
     """Show the chain of this run: its id, state, depth, attempt, expiry, and what is left."""
-    facts = _ask(Look())
+    facts = _ask(ReadStatus())
     text = "\n".join(f"{name}: {value}" for name, value in facts.items() if value is not None)
     print_result(text, facts, as_json=as_json)

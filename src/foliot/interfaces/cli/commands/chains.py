@@ -153,7 +153,7 @@ def resume(classes: tuple[str, ...], storage: str | None, config: Path | None, a
 
 @click.command("reset")
 @click.argument("name", metavar="CLASS")
-@click.option("--reason", required=True, help="What has been mended. Stored with your name.")
+@click.option("--reason", required=True, help="What has been fixed. Stored with your name.")
 @storage_options
 @json_option("one object")
 def reset(name: str, reason: str, storage: str | None, config: Path | None, as_json: bool) -> None:

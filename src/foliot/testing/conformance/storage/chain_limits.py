@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foliot.domain.alert import AlertKind
-from foliot.domain.chain.guard import BreakerState, job_class
+from foliot.domain.chain.class_state import BreakerState, job_class
 from foliot.domain.chain.message import Spawn, Spend
 from foliot.domain.chain.state import ChainOutcome, ChainState
 from foliot.domain.ids import JobId, RunId

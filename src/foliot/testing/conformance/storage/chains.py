@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from foliot.domain.alert import Alert, AlertKind
+from foliot.domain.chain.class_state import class_key, job_class
 from foliot.domain.chain.decision import Decision
-from foliot.domain.chain.guard import class_key, job_class
-from foliot.domain.chain.message import Decide, Look, Spawn, Spend
+from foliot.domain.chain.message import Decide, ReadStatus, Spawn, Spend
 from foliot.domain.chain.state import ChainOutcome, ChainState
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import DAY, MINUTE, Millis
@@ -215,7 +215,7 @@ class ChainContract(Contract):
 
         created = await ask(scene, inner, Spawn(name="extra"))
         spent = await ask(scene, inner, Spend(tokens=3))
-        status = await ask(scene, inner, Look())
+        status = await ask(scene, inner, ReadStatus())
         decided = await ask(scene, inner, Decide(decision=Decision.CLOSE))
 
         assert created is not None
@@ -279,7 +279,7 @@ class ChainContract(Contract):
         await ask(scene, claim, Spend(tokens=7, usd=0.5))
         told = await ask(scene, claim, Decide(decision=Decision.CLOSE, reason="fixed by hand"))
         again = await ask(scene, claim, Decide(decision=Decision.DONE))
-        status = await ask(scene, claim, Look())
+        status = await ask(scene, claim, ReadStatus())
         await end_step(scene, claim)
 
         assert told is not None and again is not None and status is not None  # noqa: PT018
@@ -330,7 +330,9 @@ class ChainContract(Contract):
     async def test_a_run_without_a_chain_decides_nothing(self, scene: Scene) -> None:
         claim = await scene.start()
 
-        answers = [await ask(scene, claim, one) for one in (Decide(decision=Decision.CLOSE), Spend(tokens=1), Look())]
+        answers = [
+            await ask(scene, claim, one) for one in (Decide(decision=Decision.CLOSE), Spend(tokens=1), ReadStatus())
+        ]
 
         assert [one and one["code"] for one in answers] == ["no_chain"] * 3
 
