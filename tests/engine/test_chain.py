@@ -222,7 +222,7 @@ async def test_what_runs_inside_of_a_step_belongs_to_its_chain(chains: MakeRig) 
     assert [(step.key, step.depth, step.tokens) for step in chain.steps] == [
         ("spread.1", 1, 2), ("again.1", 2, 0), ("spread.2", 3, 2), ("again.2", 4, 0),
     ]  # fmt: skip
-    assert [refused.code for refused in chain.refused] == ["decision", "decision", "max_depth"]
+    assert [refused.code for refused in chain.refused] == ["decision_not_allowed", "decision_not_allowed", "max_depth"]
     assert [one.get("depth") for one in answers if "state" in one] == [1, 3]
     assert chain.tokens == 4
     assert await check_invariants(rig.storage, now=rig.clock.now()) == []

@@ -193,10 +193,10 @@ def test_three_spawns_in_ten_seconds_are_allowed(span: int) -> None:
     run_id = world.arm()
     world.begin(run_id, "action.1")
     for n in range(3):
-        assert world.spawn(run_id, "action.1", "extra", key=str(n))["is_new"]
+        assert world.spawn(run_id, "action.1", "extra", dedupe_key=str(n))["is_new"]
     world.wait(span)
 
-    answer = world.spawn(run_id, "action.1", "extra", key="4")
+    answer = world.spawn(run_id, "action.1", "extra", dedupe_key="4")
 
     assert answer.get("code") == ("spawn_rate" if span < 10 * SECOND else None)
 

@@ -261,7 +261,7 @@ def test_a_request_beyond_the_depth_is_refused(depth: int, code: str | None) -> 
     world.begin(run_id, "extra.1")
     world.wait(20 * SECOND)
 
-    assert world.spawn(run_id, "extra.1", "extra", key="b").get("code") == code
+    assert world.spawn(run_id, "extra.1", "extra", dedupe_key="b").get("code") == code
 
 
 @pytest.mark.proves("R3-16", "R3-48")
@@ -284,7 +284,7 @@ def test_a_decision_that_was_told_counts_more_than_json_and_exit_code() -> None:
     run_id = world.arm()
     world.begin(run_id, "action.1")
     assert world.ask(run_id, "action.1", Decide(decision=Decision.CLOSE))["decision"] == "close"
-    assert world.ask(run_id, "action.1", Decide(decision=Decision.DONE))["code"] == "decided"
+    assert world.ask(run_id, "action.1", Decide(decision=Decision.DONE))["code"] == "already_decided"
 
     world.end(run_id, "action.1", 0, output={"decision": "done"})
 
@@ -315,7 +315,7 @@ def test_an_escalation_runs_its_stage_once_although_others_are_cancelled() -> No
     world = World(stages={"extra": {}, "escalate": {}})
     run_id = world.arm()
     world.begin(run_id, "action.1")
-    world.spawn(run_id, "action.1", "extra", after=Millis(10 * MINUTE))
+    world.spawn(run_id, "action.1", "extra", delay=Millis(10 * MINUTE))
 
     world.fail(run_id, "action.1")
 
@@ -348,7 +348,7 @@ def test_after_an_escalation_nothing_else_is_planned(code: int) -> None:
     world = World(stages={"extra": {}, "escalate": {}})
     run_id = world.arm()
     world.begin(run_id, "action.1")
-    world.spawn(run_id, "action.1", "verify", after=Millis(SECOND))
+    world.spawn(run_id, "action.1", "verify", delay=Millis(SECOND))
     world.begin(run_id, "verify.1")
     world.fail(run_id, "action.1")
 
@@ -492,11 +492,11 @@ def test_a_refused_request_is_recorded() -> None:
     codes = [
         world.spawn(run_id, "action.1", "none")["code"],
         world.spawn(run_id, "action.1", "scout")["code"],
-        world.spawn(run_id, "action.1", "verify", after=Millis(999))["code"],
-        world.spawn(run_id, "action.1", "verify", after=Millis(2 * HOUR))["code"],
+        world.spawn(run_id, "action.1", "verify", delay=Millis(999))["code"],
+        world.spawn(run_id, "action.1", "verify", delay=Millis(2 * HOUR))["code"],
     ]
 
-    assert codes == ["stage", "stage", "delay", "expired"]
+    assert codes == ["stage_not_found", "stage_not_found", "delay_too_short", "expired"]
     assert [refused.code for refused in world.chain(run_id).refused] == codes
     assert world.class_state.opened is None
 
@@ -506,11 +506,24 @@ def test_a_scout_that_asks_for_a_late_action_arms_nothing() -> None:
     run_id = world.start()
     world.begin(run_id, "scout.1")
 
-    refused = world.spawn(run_id, "scout.1", "action", after=Millis(2 * HOUR))
+    refused = world.spawn(run_id, "scout.1", "action", delay=Millis(2 * HOUR))
 
     assert refused["code"] == "expired"
     assert not world.chain(run_id).is_armed
-    assert world.spawn(run_id, "scout.1", "action", after=Millis(SECOND))["is_new"]
+    assert world.spawn(run_id, "scout.1", "action", delay=Millis(SECOND))["is_new"]
+
+
+def test_a_chain_that_waits_for_its_last_step_is_closing() -> None:
+    world = World(stages={"extra": {}})
+    run_id = world.arm()
+    world.begin(run_id, "action.1")
+    world.spawn(run_id, "action.1", "extra")
+    world.begin(run_id, "extra.1")
+    world.end(run_id, "action.1", 15)
+
+    refused = world.spawn(run_id, "extra.1", "verify")
+
+    assert (refused["code"], refused["error"]) == ("chain_closed", f"chain {world.chain(run_id).id} is closing")
 
 
 def test_what_cannot_be_stored_is_refused() -> None:
@@ -519,10 +532,10 @@ def test_what_cannot_be_stored_is_refused() -> None:
     world.begin(run_id, "action.1")
 
     answers = [
-        world.spawn(run_id, "action.1", "extra", key="k" * 201),
+        world.spawn(run_id, "action.1", "extra", dedupe_key="k" * 201),
         world.spawn(run_id, "action.1", "extra", payload={"text": "x" * 2_000_000}),
         world.spawn(run_id, "action.1", "extra", payload=object()),
     ]
 
-    assert [answer["code"] for answer in answers] == ["key", "payload", "payload"]
+    assert [answer["code"] for answer in answers] == ["key_too_long", "invalid_payload", "invalid_payload"]
     assert world.chain(run_id).children == 1

@@ -83,7 +83,7 @@ def _play_step(world: World, verb: str, nth: int, rest: list[Any]) -> None:
         case "fail", [reason]:
             world.fail(run_id, key, reason=reason)
         case "spawn", [stage, window, is_forged]:
-            world.spawn(run_id, key, stage, key=window, claims={"depth": 0} if is_forged and is_step else {})
+            world.spawn(run_id, key, stage, dedupe_key=window, claims={"depth": 0} if is_forged and is_step else {})
         case "decide", [decision]:
             world.ask(run_id, key, Decide(decision=decision))
         case "spend", [tokens]:
@@ -155,4 +155,4 @@ def test_a_delay_is_never_below_a_second() -> None:
     world.spawn(run_id, "action.1", "extra")
 
     assert world.step(run_id, "extra.1").due_at - world.now == SECOND
-    assert world.spawn(run_id, "action.1", "extra", key="b", after=Millis(0))["code"] == "delay"
+    assert world.spawn(run_id, "action.1", "extra", dedupe_key="b", delay=Millis(0))["code"] == "delay_too_short"

@@ -1,6 +1,6 @@
 """One chain under its limits: arming it, creating its steps, what they spend, closing it.
 
-It works on the chain and on the document of its class, both as they were read, and collects what to save. Nothing of it
+It works on the chain and on the state of its class, both as they were read, and collects what to save. Nothing of it
 is saved unless both are unchanged.
 """
 
@@ -11,17 +11,26 @@ from foliot.domain.alert import Alert, AlertKind
 from foliot.domain.chain.class_state import (
     BreakerState,
     ClassState,
-    Refusal,
     breaker_refusal,
     budget_refusal,
     recent,
 )
 from foliot.domain.chain.decision import Report, read_deadline
+from foliot.domain.chain.refusal import (
+    Refusal,
+    RefusalCode,
+    closed,
+    deadline_refusal,
+    expired,
+    rate_violation,
+    slot_refusal,
+    violation,
+)
 from foliot.domain.chain.spec import ACTION, ESCALATE, MONITOR, SCOUT, SHORTEST_DELAY, VERIFY, Stage
-from foliot.domain.chain.state import SLOT, Chain, ChainOutcome, ChainState, ChainStep, Closing, chain_id
+from foliot.domain.chain.state import Chain, ChainOutcome, ChainState, ChainStep, Closing, chain_id
 from foliot.domain.chain.step import ChainBody, step_run
 from foliot.domain.ids import IdSource, RunId
-from foliot.domain.instant import Instant, Millis, to_iso
+from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.run import NewRun, Status
 from foliot.domain.tree.tree import Tree
@@ -68,13 +77,13 @@ class BoundedChain:
     def scout(self) -> None:
         self._add(SCOUT, depth=0, cause="the run began", due_at=self.now)
 
-    def arm(self, report: Report, cause: str, *, after: Millis | None = None) -> Refusal | None:
-        """Arm the chain and plan its action, `after` from now or at its usual delay. Return why not."""
+    def arm(self, report: Report, cause: str, *, delay: Millis | None = None) -> Refusal | None:
+        """Arm the chain and plan its action, `delay` from now or at its usual one. Return why not."""
         slot, deadline = report.slot or DEFAULT_SLOT, read_deadline(report.deadline)
         if deadline is None and report.deadline is not None:
             self.chain.refuse(*deadline_refusal(report.deadline)[:2], self.now)
-        due_at = None if after is None else Instant(self.now + after)
-        refusal = _slot_refusal(slot) or self._late_refusal(due_at, deadline)
+        due_at = None if delay is None else Instant(self.now + delay)
+        refusal = slot_refusal(slot) or self._late_refusal(due_at, deadline)
         refusal = refusal or self.class_state.refusal_to_arm(self.body.class_id, self.spec.limits, slot, self.now)
         if refusal is None:
             refusal = self._budget_refusal()
@@ -107,7 +116,7 @@ class BoundedChain:
     def _late_refusal(self, due_at: Instant | None, deadline: Instant | None) -> Refusal | None:
         """Return why the action cannot begin when a request wants it to."""
         _, expires = self.deadline_and_expiry(deadline)
-        return None if due_at is None or due_at < expires else _expired(due_at, expires)
+        return None if due_at is None or due_at < expires else expired(due_at, expires)
 
     def arm_imperative(self, origin: RunId) -> Refusal | None:
         """Arm the chain of a run that asked for a follow-up. The caller creates its first step."""
@@ -140,10 +149,10 @@ class BoundedChain:
             self._add(stage, depth=depth, cause=cause, due_at=due_at, parent=parent)
             return
         self.chain.refuse(refusal.code, refusal.message, self.now, parent or "")
-        if refusal.code == "expired":
+        if refusal.code is RefusalCode.EXPIRED:
             self.close(ChainOutcome.EXPIRED, refusal.message)
             return
-        if refusal.code == "budget":
+        if refusal.code is RefusalCode.BUDGET:
             self._budget_alert(refusal)
         self.escalate(f"{cause}; {refusal.message}", self.chain.step(parent))
 
@@ -151,27 +160,27 @@ class BoundedChain:
         """Return why the chain may not create a step."""
         chain, limits = self.chain, self.spec.limits
         if self.tree.cancel_at is not None or chain.closing is not None or not chain.is_armed:
-            return Refusal("chain_closed", f"chain {chain.id} is closed", "A new incident needs a new chain.")
+            return closed(chain.id, is_closing=chain.is_armed)
         if chain.escalation is not None:
             message = f"chain {chain.id} has escalated: {chain.escalation}"
-            return Refusal("chain_closed", message, "A person decides what follows.")
+            return Refusal(RefusalCode.CHAIN_CLOSED, message, "A person decides what follows.")
         if self.class_state.opened is not None and self._is_broken():
             return breaker_refusal(self.body.class_id, self.class_state.opened)
         if chain.expires_at is not None and due_at >= chain.expires_at:
-            return _expired(due_at, chain.expires_at)
+            return expired(due_at, chain.expires_at)
         if depth > limits.max_depth:
-            return _violation("max_depth", f"depth {depth} is above max_depth = {limits.max_depth}")
+            return violation(RefusalCode.MAX_DEPTH, f"depth {depth} is above max_depth = {limits.max_depth}")
         if chain.children >= limits.max_children:
-            return _violation("max_children", f"the chain has {chain.children} steps, which is max_children")
+            return violation(RefusalCode.MAX_CHILDREN, f"the chain has {chain.children} steps, which is max_children")
         return self._budget_refusal()
 
     def rate_refusal(self) -> Refusal | None:
         """Return why a request is one too many. Steps that follow from the rules have the delays of the class."""
         limits, now = self.spec.limits, self.now
         if len(recent(self.chain.spawned, Millis(limits.spawn_window), now)) >= limits.spawns:
-            return _violation("spawn_rate", _rate("the chain", limits.spawns, limits.spawn_window))
+            return rate_violation(RefusalCode.SPAWN_RATE, "the chain", limits.spawns, limits.spawn_window)
         if len(recent(self.class_state.spawned, Millis(limits.class_window), now)) >= limits.class_spawns:
-            return _violation("class_spawn_rate", _rate("the class", limits.class_spawns, limits.class_window))
+            return rate_violation(RefusalCode.CLASS_SPAWN_RATE, "the class", limits.class_spawns, limits.class_window)
         return None
 
     def _budget_refusal(self) -> Refusal | None:
@@ -232,7 +241,7 @@ class BoundedChain:
     def record_refusal(self, refusal: Refusal, step: ChainStep | None) -> None:
         """Record a refused request. A violation opens the breaker, which ends the chain."""
         self.chain.refuse(refusal.code, refusal.message, self.now, "" if step is None else step.key)
-        if refusal.code == "budget":
+        if refusal.code is RefusalCode.BUDGET:
             self._budget_alert(refusal)
             self.escalate(refusal.message, step)
         if not refusal.is_violation or self.class_state.breaker(self.now) is BreakerState.OPEN:
@@ -363,26 +372,3 @@ class BoundedChain:
         """Return the definition of a stage. Without a monitor of its own, a class monitors with verify."""
         stages: Mapping[str, Stage] = self.spec.stages
         return stages.get(name) or (stages.get(VERIFY) if name == MONITOR else None) or Stage()
-
-
-def _expired(due_at: Instant, expires_at: Instant) -> Refusal:
-    message = f"the step would begin at {to_iso(due_at)}, and the chain expires at {to_iso(expires_at)}"
-    return Refusal("expired", message, "Use a shorter delay.")
-
-
-def _slot_refusal(slot: str) -> Refusal | None:
-    if SLOT.fullmatch(slot):
-        return None
-    return Refusal("slot", f"{slot[:64]!a} is not a slot", "Use 1 to 64 letters, digits and . _ : -")
-
-
-def deadline_refusal(given: int | str) -> Refusal:
-    return Refusal("invalid_deadline", f"{str(given)[:64]!a} is not a time", "Use ISO 8601: 2030-01-31T18:00:00Z")
-
-
-def _violation(code: str, message: str) -> Refusal:
-    return Refusal(code, message, "The breaker of the class has opened.", is_violation=True)
-
-
-def _rate(who: str, count: int, window: int) -> str:
-    return f"{who} has created {count} steps within {window / 1_000:g} s"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from foliot.domain.chain.bounds import BoundedChain
-from foliot.domain.chain.class_state import Refusal
 from foliot.domain.chain.decision import POSSIBLE, Decision, Report, read_report
+from foliot.domain.chain.refusal import Refusal, RefusalCode
 from foliot.domain.chain.spec import ACTION, ESCALATE, MONITOR, SCOUT, VERIFY
 from foliot.domain.chain.state import ChainOutcome, ChainState, ChainStep
 from foliot.domain.instant import Instant, Millis
@@ -14,7 +14,6 @@ from foliot.domain.run.run import Status
 from foliot.domain.tree.kind import ChildEnd
 
 MOST_REASON: Final = 1_000
-SCOUT_FAILED: Final = "scout_failed"
 _LOST: Final = frozenset({Reason.LEASE_LOST, Reason.RESTART})
 _DECIDING: Final = frozenset({Status.SUCCESS, Status.PARTIAL})
 _MOST_QUOTED: Final = 64
@@ -107,7 +106,7 @@ class Flow(BoundedChain):
 
     def _failed(self, step: ChainStep, end: ChildEnd, why: str) -> None:
         if step.stage == SCOUT:
-            self.refusal = Refusal(SCOUT_FAILED, why, "Look at its log.")
+            self.refusal = Refusal(RefusalCode.SCOUT_FAILED, why, "Look at its log.")
         elif step.stage == ESCALATE:
             self.close(ChainOutcome.ESCALATED, f"{step.cause}; {why}")
         elif self.body.is_imperative:

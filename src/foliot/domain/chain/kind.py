@@ -5,9 +5,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import convert
 
-from foliot.domain.chain.class_state import ClassState, Refusal, class_key, read_class
+from foliot.domain.chain.class_state import ClassState, class_key, read_class
 from foliot.domain.chain.decision import Report
-from foliot.domain.chain.flow import SCOUT_FAILED, Flow
+from foliot.domain.chain.flow import Flow
+from foliot.domain.chain.refusal import Refusal, RefusalCode
 from foliot.domain.chain.spec import CHAIN, MONITOR, SCOUT, VERIFY, ChainSpec
 from foliot.domain.chain.state import Chain, ChainOutcome, ChainRecord, ChainState, read_chain
 from foliot.domain.chain.step import ChainBody, stage_job, stage_spec
@@ -138,7 +139,7 @@ def _ended(flow: Flow) -> Ended:
     """Return how the run of a chain without open steps ends."""
     chain = flow.chain
     outcome = chain.outcome or _unarmed(flow.refusal)
-    summary = msgspec.json.encode({"chain": chain.id or None, "outcome": outcome, "steps": chain.children})
+    summary = msgspec.json.encode({"chain": chain.id or None, "outcome": outcome, "step_count": chain.children})
     if chain.outcome is not None:
         status, reason = _STATUSES[chain.outcome]
         cause = "" if chain.closing is None else chain.closing.cause
@@ -149,7 +150,7 @@ def _ended(flow: Flow) -> Ended:
         return Ended(Status.TIMEOUT, Reason.TIMEOUT, "the scout took longer than the timeout", output=summary)
     if flow.refusal is None:
         return Ended(Status.SUCCESS, output=summary)
-    if flow.refusal.code == SCOUT_FAILED:
+    if flow.refusal.code is RefusalCode.SCOUT_FAILED:
         return Ended(Status.FAILED, Reason.CHAIN_FAILED, flow.refusal.message, output=summary)
     return Ended(Status.SKIPPED, Reason.CHAIN_REFUSED, _words(flow.refusal), output=summary)
 
@@ -158,7 +159,7 @@ def _unarmed(refusal: Refusal | None) -> str:
     """Return the outcome of a run that armed no chain."""
     if refusal is None:
         return "quiet"
-    return "failed" if refusal.code == SCOUT_FAILED else "refused"
+    return "failed" if refusal.code is RefusalCode.SCOUT_FAILED else "refused"
 
 
 def _words(refusal: Refusal) -> str:

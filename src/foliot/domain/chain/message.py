@@ -13,11 +13,11 @@ class Spawn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="
     """Create a step. In a chain of a class, `name` is a stage; otherwise it is a job."""
 
     name: str
-    after: Millis | None = None
+    delay: Millis | None = None
     """Milliseconds from now. None: the default of the stage, or one second."""
     payload: Any = None
-    key: str = ""
-    """Names the attempt window: of two open steps with the same name and key only one is created."""
+    dedupe_key: str = ""
+    """Names the attempt window: of two open steps with the same name and dedupe key only one is created."""
     slot: str = ""
     deadline: int | str | None = None
     claims: Mapping[str, Any] = {}

@@ -64,7 +64,7 @@ def abandoned_outcome(ended: Ended) -> ChainOutcome:
 
 
 def without_chain(document: bytes, run_id: RunId) -> bytes:
-    """Return the document of a class without one of its active chains."""
+    """Return the state of a class without one of its active chains."""
     state = read_class(document)
     state.active = [one for one in state.active if one.run_id != run_id]
     return state.encode()

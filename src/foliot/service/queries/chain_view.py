@@ -53,7 +53,7 @@ class ClassView(Struct, frozen=True, kw_only=True):
     """The last runs before that."""
     stopped: bool
     """Whether a person has stopped the class."""
-    active: list[str]
+    active_chains: list[str]
     """The chains that are not closed."""
     failures: int
     """Failed chains in a row."""
@@ -75,12 +75,13 @@ class ChainView(Struct, frozen=True, kw_only=True):
     deadline: datetime | None
     expires_at: datetime
     closed_at: datetime | None
-    children: int
+    step_count: int
+    """Without the scout."""
     tokens: int
     usd: float
 
 
-class MoveView(Struct, frozen=True, kw_only=True):
+class StateChangeView(Struct, frozen=True, kw_only=True):
     at: datetime
     state: ChainState
     cause: str
@@ -132,9 +133,9 @@ class ChainDetailView(ChainView, frozen=True, kw_only=True):
 
     cause: str | None
     """Why it was closed, or is being closed."""
-    moves: list[MoveView]
+    state_changes: list[StateChangeView]
     steps: list[ChainStepView]
-    refused: list[RefusedView]
+    refused_requests: list[RefusedView]
     limits: LimitsView
 
 
@@ -150,7 +151,7 @@ def view_class(stored: ChainClass, now: Instant) -> ClassView:
         cause=None if opened is None else opened.cause,
         run_ids=[] if opened is None else [*opened.run_ids],
         stopped=state.is_stopped,
-        active=[one.chain_id for one in state.active],
+        active_chains=[one.chain_id for one in state.active],
         failures=len(state.failures),
         tokens_today=tokens,
         usd_today=usd,
@@ -190,7 +191,7 @@ def _facts(record: ChainRecord) -> dict[str, Any]:
         "deadline": moment(record.deadline),
         "expires_at": to_datetime(record.expires_at),
         "closed_at": moment(record.closed_at),
-        "children": record.children,
+        "step_count": record.children,
         "tokens": record.tokens,
         "usd": record.usd,
     }
@@ -209,9 +210,9 @@ def view_details(record: ChainRecord, found: ChainDetails) -> ChainDetailView:
     return ChainDetailView(
         **facts,
         cause=None if chain.closing is None else chain.closing.cause,
-        moves=[_move(one) for one in chain.moves],
+        state_changes=[_state_change(one) for one in chain.moves],
         steps=[_step(step, found) for step in chain.steps],
-        refused=[
+        refused_requests=[
             RefusedView(at=to_datetime(one.at), code=one.code, message=one.message, step=one.step)
             for one in chain.refused
         ],
@@ -241,8 +242,8 @@ def _decided(step: ChainStepView) -> str | None:
     return step.decision and step.decision + (f": {step.reason}" if step.reason else "")
 
 
-def _move(move: Move) -> MoveView:
-    return MoveView(at=to_datetime(move.at), state=move.state, cause=move.cause)
+def _state_change(move: Move) -> StateChangeView:
+    return StateChangeView(at=to_datetime(move.at), state=move.state, cause=move.cause)
 
 
 def _step(step: ChainStep, found: ChainDetails) -> ChainStepView:

@@ -190,7 +190,7 @@ class ChainContract(Contract):
         run_id = await arm_chain(scene)
         claim = await begin_action(scene, run_id)
 
-        first = await ask(scene, claim, Spawn(name="extra", after=Millis(5_000), payload={"n": 1}))
+        first = await ask(scene, claim, Spawn(name="extra", delay=Millis(5_000), payload={"n": 1}))
         second = await ask(scene, claim, Spawn(name="extra"))
 
         assert first is not None
@@ -201,8 +201,8 @@ class ChainContract(Contract):
         assert run.due_at == scene.after(5_000)
         assert run.payload["data"] == {"n": 1}
         about = run.payload["chain"]
-        assert (about["chainClass"], about["depth"], about["attempt"]) == (DISK, 2, 1)
-        assert about["chainId"] == (await read(scene, run_id)).id
+        assert (about["chain_class"], about["depth"], about["attempt"]) == (DISK, 2, 1)
+        assert about["chain_id"] == (await read(scene, run_id)).id
 
     @pytest.mark.proves("R3-15")
     @pytest.mark.parametrize("levels", [1, MAX_DEPTH])
@@ -224,7 +224,7 @@ class ChainContract(Contract):
         assert [(step.key, step.depth, step.parent) for step in chain.steps][-1] == ("extra.1", 2, "action.1")
         assert (spent, status and status["stage"]) == ({"tokens": 3, "usd": 0.0}, "action")
         assert decided is not None
-        assert (decided["code"], "only the step itself decides" in decided["error"]) == ("decision", True)
+        assert (decided["code"], "only the step itself decides" in decided["error"]) == ("decision_not_allowed", True)
 
     async def test_a_decision_based_on_the_state_before_a_request_is_not_saved(self, scene: Scene) -> None:
         await put_class(scene, stages={"extra": {}})
@@ -296,8 +296,8 @@ class ChainContract(Contract):
         await scene.job("clean", options=Options(priority=3))
         claim = await scene.start(a_run(job_id="report"))
 
-        first = await ask(scene, claim, Spawn(name="clean", after=Millis(2_000), payload=[1]))
-        other = await ask(scene, claim, Spawn(name="clean", key="b"))
+        first = await ask(scene, claim, Spawn(name="clean", delay=Millis(2_000), payload=[1]))
+        other = await ask(scene, claim, Spawn(name="clean", dedupe_key="b"))
 
         assert first is not None
         assert other is not None
@@ -323,7 +323,7 @@ class ChainContract(Contract):
 
         answers = [await ask(scene, claim, Spawn(name=name)) for name in ("missing", "a\0b", "")]
 
-        assert [one and one["code"] for one in answers] == ["job", "job", "job"]
+        assert [one and one["code"] for one in answers] == ["job_not_found"] * 3
         assert len(await scene.storage.queries.page_runs(RunFilter())) == runs
         assert await scene.storage.queries.chain_classes() == []
 
@@ -474,7 +474,7 @@ class ChainContract(Contract):
         for slot in "abc":
             run_id = await arm_chain(scene, slot=slot)
             claims.append(await begin_action(scene, run_id))
-        asks = [ask(scene, claim, Spawn(name="extra", key=str(n))) for n in range(5) for claim in claims]
+        asks = [ask(scene, claim, Spawn(name="extra", dedupe_key=str(n))) for n in range(5) for claim in claims]
 
         await asyncio.gather(*asks, *(settle_chains(scene) for _ in range(3)))
 
