@@ -200,7 +200,9 @@ def _spawn(request: Spawn, flow: Flow, step: ChainStep | None, job: JobSpec | No
 
 
 def _unfit(request: Spawn) -> Refusal | None:
-    """Return why a request cannot be stored."""
+    """Return why a request cannot be read or stored."""
+    if request.deadline is not None and read_deadline(request.deadline) is None:
+        return deadline_refusal(request.deadline)
     if len(request.dedupe_key) > _LONGEST_KEY:
         return Refusal(
             RefusalCode.KEY_TOO_LONG,
@@ -220,8 +222,6 @@ def _trigger(request: Spawn, flow: Flow, step: ChainStep) -> Facts | Refusal:
         return Refusal(RefusalCode.STAGE_NOT_ALLOWED, "a scout can only start the action", "Spawn the stage action.")
     if step.has_decided and not flow.chain.is_armed:
         return _already_decided(step)
-    if request.deadline is not None and read_deadline(request.deadline) is None:
-        return deadline_refusal(request.deadline)
     if not flow.chain.is_armed:
         report = Report(slot=request.slot, deadline=request.deadline, data=request.payload)
         refusal = flow.arm(report, f"{step.key} asked for it", delay=request.delay)

@@ -283,7 +283,7 @@ class ChainContract(Contract):
         await end_step(scene, claim)
 
         assert told is not None and again is not None and status is not None  # noqa: PT018
-        assert (told["decision"], again["code"]) == ("close", "decided")
+        assert (told["decision"], again["code"]) == ("close", "already_decided")
         assert (status["state"], status["tokens"], status["usd"]) == ("active", 7, 0.5)
         record = (await read_details(scene, run_id)).record
         assert record is not None
