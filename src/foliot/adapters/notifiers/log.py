@@ -1,4 +1,4 @@
-"""Writes one line per message to the log of the server."""
+"""Writes one line per alert to the log of the server."""
 
 import logging
 from datetime import datetime
@@ -13,9 +13,8 @@ class LogNotifier:
     """Fills `ports.notifier.Notifier`."""
 
     async def deliver(self, message: Message, url: str) -> Answer:
-        facts = dict(message.document)
-        if "at" in facts:
-            # The time of an event has the same form in every line of the log.
-            facts["at"] = datetime.fromisoformat(facts["at"]).isoformat(timespec="milliseconds")
-        log.warning(facts.pop("type").replace(".", "_"), extra=facts)
+        facts = {name: value for name, value in message.document.items() if name != "type"}
+        # The time of an event has the same form in every line of the log.
+        facts["at"] = datetime.fromisoformat(facts["at"]).isoformat(timespec="milliseconds")
+        log.warning("alert_raised", extra=facts)
         return Answer(True, "logged")
