@@ -17,6 +17,7 @@ import foliot
 from foliot import cron, errors, testing
 from foliot.app.hooks import HookRegistry
 from foliot.app.map_run import MapRun
+from foliot.app.public_methods import PUBLIC_METHODS
 from foliot.app.registry import Registry
 from foliot.domain.fanout.result import ItemResult
 from foliot.domain.workflow.builder import StepBuilder
@@ -31,15 +32,6 @@ INTERNAL: Final[Mapping[type, frozenset[str]]] = {
     foliot.Foliot: frozenset({"functions", "has_own_launcher"}),
     foliot.Context: frozenset({"planned", "read_results", "report", "tick", "write"}),
     foliot.Workflow: frozenset({"spec"}),
-    RunService: frozenset(
-        {"attempt_records", "cancel_many", "create", "enqueue", "enqueue_many", "find", "record", "records"}
-    ),
-    JobService: frozenset({"not_found", "put", "record", "refuse_missing", "refuse_needed"}),
-    ScheduleService: frozenset({"check", "declare", "defaults", "pause_named", "prepare", "put", "record"}),
-    WorkflowService: frozenset(
-        {"check", "exists", "find_execution", "is_execution", "jobs_named", "own_schedules", "put", "record"}
-        | {"records", "trigger"}
-    ),
     cron.Cron: frozenset({"remember"}),
     testing.VirtualClock: frozenset({"next_alarm", "wait", "waiting"}),
 }
@@ -57,7 +49,8 @@ def members(owner: type) -> list[str]:
     homes = [home for home in reversed(owner.__mro__) if home.__module__.startswith("foliot.")]
     found = dict.fromkeys(name for home in homes for name in (*annotations(home), *vars(home)))
     internal = INTERNAL.get(owner, frozenset())
-    return [name for name in found if is_public(name) and name not in internal]
+    public = PUBLIC_METHODS.get(owner, found)
+    return [name for name in found if is_public(name) and name not in internal and name in public]
 
 
 def annotations(owner: type) -> Iterable[str]:

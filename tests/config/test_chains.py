@@ -269,6 +269,7 @@ CLASS_PROBLEMS: Final[dict[str, Problem]] = {
     'window = "0s"': (3, ".window", "must be 1 to ", "Write seconds"),
     "good_checks = 0": (3, ".good_checks", "must be 1 to 100, not 0", "within these bounds"),
     "timeout = 3": (3, ".timeout", "key 'timeout' does not exist", "Use lifetime."),
+    'retry_delays = ["1s"]': (3, ".retry_delays", "does not exist", "in a stage, such as [chains.action]"),
     "limits = { max_depth = 3 }": (3, ".limits", "key 'limits' does not exist", "directly below [[chains]]"),
     "max_depth = 17": (3, ".max_depth", "max_depth is 17, above the ceiling of this server, 16", "[chain_ceilings]"),
     'lifetime = "2d"': (3, ".lifetime", "lifetime is 172800 s, above the ceiling", "[chain_ceilings]"),

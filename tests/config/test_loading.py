@@ -242,7 +242,7 @@ def test_the_examples_in_the_starter_file_load_without_a_problem(loaded: Loader)
     assert result.problems == ()
     assert result.configuration is not None
     kinds = {spec.kind for spec in result.configuration.declared.jobs.values()}
-    assert kinds == {"shell", "http", "python", "agent", "workflow"}
+    assert kinds == {"shell", "http", "python", "agent", "fanout", "chain"}
     assert list(result.configuration.declared.workflows) == ["etl"]
 
 

@@ -111,10 +111,12 @@ async def test_a_function_starts_a_follow_up_and_a_coroutine_too(app: Foliot) ->
         answers.append(await current_run().async_chain.spawn("later", delay=1, payload={"sender": "coroutine"}))
 
     async with served(app):
-        for job in ("function", "coroutine"):
-            assert (await outcome(app, job)).status == "success"
-        for answer in answers:
-            assert (await ended(app, answer["run_id"])).status == "success"
+        asking = [await outcome(app, job) for job in ("function", "coroutine")]
+        assert [run.status for run in asking] == ["success", "success"]
+        for run, answer in zip(asking, answers, strict=True):
+            follow_up = await ended(app, answer["run_id"])
+            part = (await (await app.open()).queries.runs.page(follow_up.id)).chain
+            assert (follow_up.status, part and part.started_by) == ("success", run.id)
 
     assert sorted(got) == ["coroutine", "function"]
 

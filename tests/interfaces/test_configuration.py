@@ -69,6 +69,12 @@ class TestCheck:
 
         assert call("check").out == "foliot.toml: 2 jobs, 1 workflow, 1 schedule, no errors\n"
 
+    def test_check_counts_chains_by_themselves(self, call: Call, elsewhere: Path) -> None:
+        chain = '[[chains]]\nid = "disk"\n[chains.action]\ncommand = "true"\n'
+        (elsewhere / "foliot.toml").write_text(f'[[jobs]]\nid = "a"\ncommand = "true"\n{chain}')
+
+        assert call("check").out == "foliot.toml: 1 job, 1 chain, 0 schedules, no errors\n"
+
     def test_check_prints_every_error_with_its_line(self, call: Call, file: Path) -> None:
         file.write_text(TWO_JOBS.replace("0 3", "0 33").replace("command", "comand"))
 

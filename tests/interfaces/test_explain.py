@@ -42,6 +42,7 @@ def test_an_execution_is_explained_with_its_steps(call: Call, plant: Path) -> No
     steps = next(stage for stage in document["stages"] if stage["stage"] == "steps")
     assert [line["step"] for line in steps["steps"]] == ["extract", "load", "report", "alarm", "never", "cleanup"]
     assert document["binds"] == "exit"
+    assert "no, it has ended; repeat its failed steps and what follows with: foliot workflows rerun" in out
 
 
 def test_a_step_names_its_execution_and_the_steps_before_it(call: Call, plant: Path) -> None:

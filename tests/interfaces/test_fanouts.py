@@ -136,6 +136,11 @@ def test_a_fanout_is_not_an_execution(call: Call, mill: Path) -> None:
 # -- the page
 
 
+def test_explain_suggests_to_repeat_the_failed_items(call: Call, mill: Path) -> None:
+    assert "no, it has ended; repeat its failed items with: foliot retry" in call("explain", "each@last").out
+    assert "run it again with: foliot retry" in call("explain", "fine@last").out
+
+
 def test_show_folds_the_items_of_a_fanout(call: Call, mill: Path) -> None:
     code, out, _ = call("show", "each@last")
 

@@ -9,7 +9,7 @@ import pytest
 from foliot import Foliot
 from foliot.interfaces.cli.render.format import last_line, option_text
 from tests.interfaces.conftest import Call
-from tests.interfaces.serving import started
+from tests.interfaces.serving import outcome, served, started
 
 
 def fields(out: str) -> dict[str, str]:
@@ -190,6 +190,27 @@ def test_job_options_are_formatted_with_readable_times(name: str, value: Any, te
 )
 def test_last_line_returns_the_line_that_names_the_error(error: str | None, line: str) -> None:
     assert last_line(error) == line
+
+
+def test_show_prints_a_traceback_line_by_line(call: Call, tmp_path: Path) -> None:
+    app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+
+    @app.job
+    def divide() -> None:
+        raise ValueError("no\tnumber")
+
+    async def fail() -> str:
+        async with served(app):
+            return (await outcome(app, "divide")).id
+
+    out = call("show", asyncio.run(fail())).out
+
+    assert fields(out)["error"] == r"ValueError: no\tnumber"
+    _, _, rest = out.partition("\n\nError\n")
+    lines = rest.partition("\n\n")[0].splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-1].startswith("ValueError: no ")
+    assert any(line.startswith("  File ") for line in lines)
 
 
 def test_a_run_that_waits_for_its_next_attempt_is_shown_without_the_reason_of_the_last(

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from foliot import Foliot, Workflow
+from foliot.domain.ids import JobId
+from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.run.logs import LogEnd, LogState, Stream
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.interfaces.cli.render.step_log import StepTextPrinter
 from foliot.service.queries.logs import LogView
 from tests.interfaces.conftest import Call, working
@@ -57,6 +60,43 @@ def test_logs_of_an_execution_prints_the_followed_lines_again(call: Call, speake
     assert end["end"] == "complete"
 
 
+def test_a_chain_prints_the_lines_of_its_steps(call: Call, elsewhere: Path) -> None:
+    asyncio.run(declare_chain(f"sqlite:///{elsewhere}/foliot.db"))
+    with working(elsewhere):
+        followed = call("trigger", "disk", "--follow")
+
+    lines = ["scout.1  | looking", "action.1 | removed", "verify.1 | gone"]
+    assert (followed.code, followed.out.splitlines()) == (0, lines)
+    assert call("logs", "disk@last").out == followed.out
+    assert "--stdout" in call("logs", "disk@last", "--stdout").err
+
+
+def test_a_chain_is_named_as_runs_are(call: Call, elsewhere: Path) -> None:
+    asyncio.run(declare_chain(f"sqlite:///{elsewhere}/foliot.db"))
+    with working(elsewhere):
+        call("trigger", "disk", "--wait")
+
+    [chain] = call("chains", "list", "--json").objects
+    [step] = call("runs", "--job", "disk.action", "--json").objects
+    for name in ("@last", "disk@last", chain["run_id"][-8:], step["id"][-8:], chain["id"]):
+        assert call("chains", "show", name, "--json").objects[0]["run_id"] == chain["run_id"], name
+    assert call("chains", "show", "nothing@last").code == 1
+    assert call("chains").out.startswith("CLASS ")
+    assert call("chains", "list").out.startswith("CHAIN ")
+
+
+async def declare_chain(url: str) -> None:
+    stages = {
+        "scout": {"kind": "shell", "spec": {"command": "echo looking; exit 10"}},
+        "action": {"kind": "shell", "spec": {"command": "echo removed"}, "delay": 0},
+        "verify": {"kind": "shell", "spec": {"command": "echo gone"}, "delay": 0},
+    }
+    async with Foliot(url) as app:
+        definitions = (await app.open()).storage.definitions
+        spec = JobSpec(kind="chain", spec={"stages": stages}, options=Options(queue=TREES_QUEUE))
+        await definitions.put_jobs([(JobId("disk"), spec)])
+
+
 def test_logs_of_an_execution_can_have_timestamps(call: Call, speaker: None) -> None:
     call("trigger", "talk", "--wait")
 
@@ -70,7 +110,7 @@ def test_options_for_a_single_run_are_refused_for_an_execution(call: Call, plant
     code, out, err = call("logs", "etl@last", *asked)
 
     assert (code, out) == (2, "")
-    assert "is an execution" in err
+    assert "has steps" in err
     assert "foliot runs --root" in err
 
 

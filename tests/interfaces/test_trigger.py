@@ -38,6 +38,18 @@ def test_trigger_reads_a_payload_from_a_file(call: Call, shop: Path) -> None:
     assert newest(call)["input_payload"] == [1, 2]
 
 
+@pytest.mark.parametrize("command", [["trigger"], ["workflows", "start"]])
+def test_a_name_that_only_the_file_has_is_said_to_be_in_the_file(call: Call, shop: Path, command: list[str]) -> None:
+    text = '[[workflows]]\nid = "nightly"\nlimit = 7\n[[workflows.steps]]\nname = "a"\ncommand = "true"\n'
+    (shop / "foliot.toml").write_text(text)
+
+    code, _, err = call(*command, "nightly")
+
+    assert code == 1
+    assert "foliot.toml:1 has it, but it is not applied. See: foliot check; then: foliot reload" in err
+    assert "not applied" not in call(*command, "nightl").err
+
+
 @pytest.mark.parametrize(
     ("payload", "message"),
     [

@@ -153,6 +153,7 @@ class TestRepeating:
 
         assert done["rerun_of"] == before
         assert done["run_id"] == newest(call, "etl")["id"] != before
+        assert newest(call, "etl")["trigger"] == "cli"
 
     @pytest.mark.parametrize(("option", "version"), [([], 2), (["--same-version"], 1)])
     def test_rerun_uses_the_newest_version_or_the_same_and_show_names_what_it_repeats(

@@ -48,6 +48,13 @@ async def test_equal_options_of_different_types_are_read_separately(services: Se
     assert "schedule 'b'" in str(refused.value)
 
 
+async def test_the_error_about_a_missing_job_names_each_schedule(services: Services) -> None:
+    with pytest.raises(NotFound) as refused:
+        await services.schedules.upsert_many({name: {**HOURLY, "job_id": "gone"} for name in "cdabefg"})
+
+    assert str(refused.value).startswith("schedule 'a', 'b', 'c', 'd', 'e' and 2 more: job 'gone' does not exist")
+
+
 async def test_schedules_that_exist_are_changed_or_stay_as_they_are(services: Services) -> None:
     await services.schedules.upsert_many({"a": HOURLY, "b": HOURLY})
     before = await services.storage.definitions.get_schedules([ScheduleId("a"), ScheduleId("b")])

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import wraps
 from typing import Any, Generic, TypeVar, cast
 
+from foliot.app.public_methods import PUBLIC_METHODS
 from foliot.service.services import Services
 
 Service = TypeVar("Service")
@@ -17,7 +18,7 @@ def bind_service(kind: type[Service], open_services: OpenServices, select: Calla
 
 
 class _BoundService(Generic[Service]):
-    """Has the asynchronous methods of a service class, and nothing else."""
+    """Has the public methods of a service class (`PUBLIC_METHODS`), all asynchronous, and nothing else."""
 
     def __init__(self, kind: type[Service], open_services: OpenServices, select: Callable[[Services], Service]) -> None:
         self._kind = kind
@@ -25,16 +26,13 @@ class _BoundService(Generic[Service]):
         self._select = select
 
     def __getattr__(self, name: str) -> Any:
-        method = None if name.startswith("_") else getattr(self._kind, name, None)
-        if inspect.iscoroutinefunction(method):
-            return self._call(name, method)
-        if inspect.isasyncgenfunction(method):
-            return self._iterate(name, method)
-        raise AttributeError(f"{self._kind.__name__} has no asynchronous method {name!r}")
+        if name not in PUBLIC_METHODS[self._kind]:
+            raise AttributeError(f"{self._kind.__name__} has no public method {name!r}")
+        method = getattr(self._kind, name)
+        return self._iterate(name, method) if inspect.isasyncgenfunction(method) else self._call(name, method)
 
     def __dir__(self) -> list[str]:
-        functions = inspect.getmembers(self._kind, inspect.isfunction)
-        return [name for name, _ in functions if not name.startswith("_")]
+        return sorted(PUBLIC_METHODS[self._kind])
 
     def _call(self, name: str, method: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
         @wraps(method)

@@ -1,4 +1,4 @@
-"""Finds where a job, a schedule or a workflow is written in a configuration."""
+"""Finds where a job, a schedule, a workflow or a class of chains is written in a configuration."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ def find_definition(path: Path, environ: Mapping[str, str], name: str) -> str | 
     """
     documents = find_files(path, environ).documents
     wanted = (name, name.rpartition(":")[0], name.partition(".")[0])
-    for kind in ("jobs", "workflows"):
+    for kind in ("jobs", "workflows", "chains"):
         for tables in sections(documents, kind):
             if not isinstance(tables.value, list):
                 continue

@@ -111,7 +111,6 @@ timeout = 30
 # A job that runs only if others have succeeded: it looks at their latest runs of the last day.
 #[[jobs]]
 #id = "digest"
-#kind = "workflow"
 #depends_on = ["hello", "ping"]
 #cron = "30 14 * * *"
 #command = "echo all is well"
@@ -138,6 +137,32 @@ timeout = 30
 #name = "cleanup"
 #final = true
 #command = "echo done"
+
+# One run per item, at most 4 at once.
+#[[jobs]]
+#id = "thumbnails"
+#kind = "fanout"
+#items = ["a.png", "b.png"]
+#concurrency = 4
+#command = 'echo "shrinking $FANOUT_ITEM"'
+
+# A chain: if the scout exits with 10, the action follows, and then a check whether it helped.
+#[[chains]]
+#id = "disk-full"
+#every = "5m"
+#
+#[chains.scout]
+#command = "test -e full && exit 10; exit 0"
+#
+#[chains.action]
+#command = "rm full"
+#
+#[chains.verify]
+#command = "test ! -e full"
+
+# Who is told about failed runs and alerts.
+#[notifications]
+#slack_webhook_url = "${SLACK_URL:-https://hooks.slack.com/services/T0/B0/secret}"
 
 # A job without a schedule runs when it is asked to: foliot trigger by-hand
 #[[jobs]]

@@ -37,7 +37,7 @@ class Exchanged(NamedTuple):
 
 
 class Work(Protocol):
-    """Each verb is one transaction."""
+    """Each verb is one transaction, except `append_log` on SQLite, which has a file of its own for logs."""
 
     @property
     def is_remote(self) -> bool:
@@ -120,7 +120,11 @@ class Work(Protocol):
         ...
 
     async def append_log(self, chunks: Sequence[LogChunk]) -> list[Token]:
-        """Save log chunks; saving one again is a no-op. Return the stale tokens, whose chunks are not saved."""
+        """Save log chunks; saving one again is a no-op. Return the stale tokens, whose chunks are not saved.
+
+        On SQLite the tokens are checked in the database before the chunks are saved in the file of the logs. A chunk of
+        a lease that is lost in between is still saved, under its own token.
+        """
         ...
 
     async def save_progress(self, reports: Sequence[ProgressReport], *, at: Instant | None = None) -> list[Token]:

@@ -1,12 +1,14 @@
 """Finds a run, an execution or a workflow by the text that a person wrote; errors suggest similar names."""
 
+from foliot.domain.chain.step import STEP_TRIGGER
 from foliot.domain.ids import JobId
-from foliot.domain.run.reference import NewestRun, RunById, RunReference, read_reference
+from foliot.domain.run.reference import NewestRun, RunById, RunByPart, RunReference, read_reference
 from foliot.domain.run.run import Run
 from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.spec import GRAPH
 from foliot.errors import FoliotError, InvalidInput, NotFound, suggest
+from foliot.ports.chains import ChainFilter
 from foliot.ports.pages import ExecutionDetails, Matches
 from foliot.ports.storage import Storage
 from foliot.service.paging import SUGGESTIONS, job_id_of, page_of_jobs, page_of_workflows, workflow_id_of
@@ -37,6 +39,20 @@ class References:
             raise await self.no_single_run(text, reference, found)
         await self.checked_execution(found.run, found.execution)
         return found.run
+
+    async def chain(self, text: str) -> str:
+        """Return the id or the run of a chain, named as runs are. `@last` is the newest chain, `disk@last` that of a
+        class. A step names its chain."""
+        match read_reference(text):
+            case NewestRun(class_id):
+                newest = (await self._storage.queries.chains_page(ChainFilter(class_id=class_id, limit=1))).chains
+                if not newest:
+                    raise NotFound("chain", text, message="no chain was armed")
+                return newest[0].run_id
+            case RunByPart():
+                run = await self.run(text)
+                return run.parent_id if run.trigger == STEP_TRIGGER and run.parent_id is not None else run.id
+        return text
 
     async def checked_execution(self, run: Run, details: ExecutionDetails | None) -> Execution:
         """Return the execution that a run is. Refuse steps, and runs that are no execution."""

@@ -24,5 +24,5 @@ async def test_an_alert_is_one_event_of_the_log(caplog: pytest.LogCaptureFixture
         "kind": "budget_used",
         "subject": "auction",
         "facts": {"spent_usd": 3, "api_token": "***"},
-        "at": "1970-01-01T00:00:00Z",
+        "at": "1970-01-01T00:00:00.000+00:00",
     }

@@ -7,6 +7,7 @@ from foliot.domain.chain.class_state import BreakerState
 from foliot.domain.chain.state import ChainOutcome
 from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, to_iso
+from foliot.domain.notification.message import alert_document
 from foliot.domain.run.run import Status
 from tests.domain.chain.world import CLASS, World
 
@@ -80,7 +81,7 @@ def test_a_stopped_chain_neither_counts_nor_resets() -> None:
 
 
 @pytest.mark.proves("R3-31", "R3-52", "B5")
-def test_the_alert_names_signature_runs_and_the_next_safe_time() -> None:
+def test_the_alert_names_cause_runs_and_the_next_safe_time() -> None:
     world = World()
     runs = [fail_one(world) for _ in range(3)]
 
@@ -89,7 +90,8 @@ def test_the_alert_names_signature_runs_and_the_next_safe_time() -> None:
     assert alert.subject == CLASS
     assert alert.facts["runs"] == runs
     assert alert.facts["resume_at"] == to_iso(Instant(world.now + HOUR))
-    assert "action.1 ended as failed: broken" in alert.facts["signature"]
+    assert "action.1 ended as failed: broken" in alert.facts["cause"]
+    assert alert_document(alert, world.now)["facts"] == alert.facts
 
 
 @pytest.mark.proves("R3-30", "R3-32", "B2")

@@ -10,9 +10,8 @@ import pytest
 from foliot import Foliot
 from foliot.domain.ids import JobId
 from foliot.errors import NotFound, WrongLoop
-from foliot.service.commands.runs import RunRequest
 
-SERVICES = ["runs", "jobs", "schedules", "workflows"]
+SERVICES = ["runs", "launches", "jobs", "schedules", "workflows"]
 
 
 @pytest.fixture
@@ -23,9 +22,7 @@ def app(tmp_path: Path) -> Foliot:
 
 
 async def test_the_first_call_of_a_service_opens_the_application(app: Foliot) -> None:
-    run_id = await app.runs.enqueue("report", RunRequest(payload={"day": 1}))
-
-    assert (await app.runs.get(run_id)).input_payload == {"day": 1}
+    assert await app.runs.page(job="report") == []
     await app.close()
 
 
@@ -51,12 +48,12 @@ async def test_a_service_call_on_another_loop_is_refused(app: Foliot) -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_service_has_the_asynchronous_methods_of_its_class_and_no_other(app: Foliot, service: str) -> None:
+def test_a_service_has_its_public_methods_and_no_other(app: Foliot, service: str) -> None:
     found = getattr(app, service)
 
-    assert "delete" in dir(app.jobs)
-    for name in ("nothing", "_storage"):
-        with pytest.raises(AttributeError, match=f"has no asynchronous method '{name}'"):
+    assert [name for name in dir(found) if not callable(getattr(found, name))] == []
+    for name in ("nothing", "_storage", "put", "record", "check"):
+        with pytest.raises(AttributeError, match=f"has no public method '{name}'"):
             getattr(found, name)
 
 

@@ -82,7 +82,7 @@ class ClassState(Struct, kw_only=True, omit_defaults=True):
         until = Instant(now + rule.cooldown)
         self.opened = Opened(at=now, until=until, cause=cause, run_ids=run_ids[-_KEPT_RUNS:])
         self.failures = []
-        facts = {"signature": cause, "runs": list(self.opened.run_ids), "resume_at": to_iso(until)}
+        facts = {"cause": cause, "runs": list(self.opened.run_ids), "resume_at": to_iso(until)}
         return Alert(AlertKind.BREAKER_OPENED, class_id, facts)
 
     def end(

@@ -76,7 +76,8 @@ def deadline_refusal(given: int | str) -> Refusal:
 
 
 def violation(code: RefusalCode, message: str) -> Refusal:
-    return Refusal(code, message, "The breaker of the class has opened.", is_violation=True)
+    hint = "The breaker of the class has opened. After a fix: foliot chains reset CLASS --reason TEXT"
+    return Refusal(code, message, hint, is_violation=True)
 
 
 def rate_violation(code: RefusalCode, who: str, count: int, window: int) -> Refusal:

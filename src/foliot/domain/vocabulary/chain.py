@@ -193,7 +193,11 @@ CHAIN: Final = Schema(
     *LIMITS,
     *CHAIN_ONLY,
     owner="[[chains]]",
-    hints={"limits": "Write the limits directly below [[chains]].", "timeout": "Use lifetime."},
+    hints={
+        **{field.name: "Write it in a stage, such as [chains.action]." for field in STAGE if field.has_effect},
+        "limits": "Write the limits directly below [[chains]].",
+        "timeout": "Use lifetime.",
+    },
 )
 CEILINGS: Final = Schema(
     *(

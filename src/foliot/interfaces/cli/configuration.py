@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from foliot.config import Configuration, Loaded, Problem, load
+from foliot.config.places import find_definition
 from foliot.domain.instant import Instant
-from foliot.errors import FoliotError
+from foliot.errors import FoliotError, NotFound
+from foliot.interfaces.cli.options import find_config
 from foliot.interfaces.cli.output import print_problem
 from foliot.interfaces.cli.render.text import counted
 
@@ -43,10 +45,18 @@ def storage_of(path: Path) -> str:
     return loaded.storage
 
 
-def count_definitions(*, jobs: int, workflows: int, schedules: int) -> str:
-    """Return for example `2 jobs, 1 workflow, 3 schedules`; without workflows if there are none."""
-    some = [counted(workflows, "workflow")] if workflows else []
+def count_definitions(*, jobs: int, workflows: int, schedules: int, chains: int = 0) -> str:
+    """Return for example `2 jobs, 1 workflow, 3 schedules`; without workflows and chains if there are none."""
+    some = [counted(number, word) for number, word in ((workflows, "workflow"), (chains, "chain")) if number]
     return ", ".join([counted(jobs, "job"), *some, counted(schedules, "schedule")])
+
+
+def mention_file(error: NotFound, config: Path | None) -> None:
+    """Say in the hint that the configuration has a job or workflow that is not stored, if it has."""
+    path = find_config(config) if error.kind in ("job", "workflow") else None
+    place = None if path is None else find_definition(path, os.environ, error.name)
+    if place is not None:
+        error.hint = f"{place} has it, but it is not applied. See: foliot check; then: foliot reload"
 
 
 def print_problems(problems: Iterable[Problem]) -> None:

@@ -36,7 +36,7 @@ async def _warn_without_worker(services: Services, run_id: RunId) -> None:
 
 
 async def _follow_output(services: Services, run: Run) -> None:
-    """Print the output of a run, or of the steps of an execution, or the progress of a fanout, until it is over."""
+    """Print the output of a run or of the steps of a tree, or the progress of a fanout, until it is over."""
     if role_of(run) is FanoutRole.PARENT:
         await follow_fanout(services, run.id)
         return

@@ -12,6 +12,7 @@ from foliot.errors import InvalidInput, NotFound
 from foliot.ports.chains import ChainClass
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
+from foliot.service.references import References
 
 
 class ClassChange(NamedTuple):
@@ -30,7 +31,7 @@ class ChainService:
 
     async def stop(self, name: str) -> CancelAnswer:
         """Stop a chain, given by its id or by its run: pending steps are cancelled, a running one is ended."""
-        found = await self._storage.queries.chain(name)
+        found = await self._storage.queries.chain(await References(self._storage).chain(name))
         if found is None:
             raise NotFound("chain", name)
         answers = await self._storage.orders.cancel([found.run.id])

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple, Unpack
+from typing import Final, NamedTuple, Unpack
 
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
 from foliot.domain.input.keywords import as_written, read_keywords
@@ -38,6 +38,8 @@ from foliot.service.queries.schedules import ScheduleQueries
 from foliot.service.references import References
 
 log = logging.getLogger(__name__)
+
+_MOST_NAMED: Final = 5
 
 
 class UpsertedSchedule(NamedTuple):
@@ -112,7 +114,7 @@ class ScheduleService:
             spec = schedule_of({**self.defaults.options, **read}, read.written, source="api")
             prepared = await self.prepare({chosen: spec})
         if paused:
-            with suppress(RowUnreadable):
+            with suppress(RowUnreadable):  # the stored rule that cannot be read is replaced
                 await self._storage.definitions.pause_schedules([chosen], paused=True)
         expected = None if expected_revision is None else {chosen: expected_revision}
         [schedule] = await self._storage.definitions.put_schedules(prepared, expected=expected)
@@ -131,7 +133,7 @@ class ScheduleService:
         self.check(compared.changes)
         await self._check_named(compared)
         prepared = self._with_uids(compared.specs)
-        with suppress(RowUnreadable):
+        with suppress(RowUnreadable):  # as in `upsert`
             await self._storage.definitions.pause_schedules(read.paused, paused=True)
         stored = {one.id: one for one in await self._storage.definitions.put_schedules(prepared)}
         for names, paused in ((read.paused, True), (read.resumed, False)):
@@ -179,7 +181,7 @@ class ScheduleService:
             await self._check_changes(compared)
         except NotFound as error:
             named = [schedule_id for schedule_id, spec in compared.changes.items() if spec.job_id == error.name]
-            error.add_context(f"schedule {', '.join(sorted(named))[:64]!a}")
+            error.add_context(f"schedule {_quoted(named)}")
             raise
 
     async def _check_changes(self, compared: _Comparison) -> None:
@@ -305,6 +307,11 @@ def _canonical(schedules: Mapping[ScheduleId, ScheduleSpec]) -> dict[ScheduleId,
                 error.add_context(f"schedule {schedule_id[:64]!a}")
             raise
     return specs
+
+
+def _quoted(names: Collection[ScheduleId]) -> str:
+    first = ", ".join(f"{name[:64]!a}" for name in sorted(names)[:_MOST_NAMED])
+    return f"{first} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else first
 
 
 def _log_over(over: Mapping[ScheduleId, InvalidInput], known: Collection[ScheduleId]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from foliot.domain.access.actor import ActorKind
 from foliot.domain.deploy.deployment import FILE, Declared
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.input.words import flag, text
@@ -281,7 +282,11 @@ class WorkflowService:
         old = await self.record(before.workflow_id, before.version)
         new = old if same_version else await self.record(before.workflow_id)
         start, params = await RerunPlanner(self._storage).plan(before, old, new, steps, marked)
-        return await self._begin(before.workflow_id, start, RunRequest(payload=params or None))
+        return await self._begin(before.workflow_id, start, self._by_hand(params))
+
+    def _by_hand(self, params: dict[str, Any]) -> RunRequest:
+        request = RunRequest(payload=params or None)
+        return replace(request, trigger="cli") if self._storage.actor.kind is ActorKind.CLI else request
 
     async def _begin(self, workflow_id: str, start: ExecutionStart, request: RunRequest) -> RunId:
         return await self._runs.enqueue(workflow_id, replace(request, extra={"start": msgspec.to_builtins(start)}))

@@ -126,6 +126,8 @@ class ChainPartView(Struct, frozen=True, kw_only=True):
     """Why the step was created, or why the chain was closed."""
     decision: str | None
     """What the step decided."""
+    started_by: str | None
+    """Of a follow-up: the run that asked for the first step of the chain."""
 
 
 class ChainDetailView(ChainView, frozen=True, kw_only=True):
@@ -235,6 +237,7 @@ def view_part(run: Run, found: ChainDetails) -> ChainPartView | None:
         step=None if step is None else step.key,
         cause=details.cause if step is None else step.cause,
         decision=None if step is None else _decided(step),
+        started_by=found.body.origin,
     )
 
 

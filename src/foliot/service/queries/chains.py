@@ -17,6 +17,7 @@ from foliot.service.queries.chain_view import (
     view_class,
     view_details,
 )
+from foliot.service.references import References
 
 
 async def chain_of(queries: Queries, run: Run) -> ChainDetails | None:
@@ -30,6 +31,7 @@ async def chain_of(queries: Queries, run: Run) -> ChainDetails | None:
 class ChainQueries:
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._queries = storage.queries
+        self._references = References(storage)
         self._clock = clock
 
     async def classes(self) -> list[ClassView]:
@@ -50,8 +52,9 @@ class ChainQueries:
         return [view_chain(record) for record in found.chains]
 
     async def get(self, name: str) -> ChainDetailView:
-        """Return a chain, given by its id or by its run. Of several chains with one id, the newest."""
-        found = await self._queries.chain(name)
+        """Return a chain, given by its id or by its run, as `References.chain` reads it. Of several chains with one id,
+        the newest."""
+        found = await self._queries.chain(await self._references.chain(name))
         if found is None:
             raise NotFound("chain", name)
         if found.record is None:

@@ -1,7 +1,7 @@
-"""Follows the output of all steps of one execution, each piece with the name of its step.
+"""Follows the output of all steps of one execution or chain, each piece with the name of its step.
 
-A step that is a workflow is followed too: its steps are named `step.inner`. The items of a step that is a fanout are
-left out, because there may be very many.
+A step that is a workflow or a chain is followed too: its steps are named `step.inner`. The items of a step that is a
+fanout are left out, because there may be very many.
 A rerun does not include the output of the steps whose results it kept: their runs belong to the former execution.
 """
 
@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final, NamedTuple
 
+from foliot.domain.chain.spec import CHAIN
 from foliot.domain.ids import RunId
 from foliot.domain.workflow.spec import GRAPH
 from foliot.ports.clock import Clock
@@ -88,7 +89,7 @@ class StepLogs:
                 name = f"{prefix}{run.child_key}"
                 self._known.add(run.id)
                 self._open[run.id] = (name, Pieces(self._storage, run.id))
-                if run.tree == GRAPH:
+                if run.tree in (GRAPH, CHAIN):
                     inner.append((run.id, name))
             if not new and not is_last:
                 break

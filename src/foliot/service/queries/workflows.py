@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from foliot.domain.chain.spec import CHAIN
 from foliot.domain.deploy.deployment import FILE
 from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import Instant
@@ -175,12 +176,18 @@ class WorkflowQueries:
         return execution_page(found.executions[0], found.blockers) if found.executions else None
 
     async def step_names(self, run: Run) -> list[str] | None:
-        """Return the step names of the execution that a run is or will become, or None for any other run."""
+        """Return the step names of the execution or chain that a run is or will become, or None for any other run.
+
+        The steps of a chain are named by their stages, with a number.
+        """
         begun = (await self._queries.execution(run.id)).executions
         if begun:
             return [step.name for step in begun[0].steps]
         jobs = await self._storage.definitions.get_jobs([run.job_id])
-        if run.job_id not in jobs or jobs[run.job_id].spec.kind != GRAPH:
+        spec = jobs[run.job_id].spec if run.job_id in jobs else None
+        if run.tree == CHAIN or (spec is not None and spec.kind == CHAIN):
+            return [f"{stage}.1" for stage in (spec.spec.get("stages", {}) if spec is not None else {})]
+        if spec is None or spec.kind != GRAPH:
             return None
         workflow = await self._queries.workflow(run.job_id)
         if workflow is None:

@@ -149,11 +149,11 @@ class _OutOfDate(Exception):
 def _commit_firings(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> list[ScheduleUid]:
     """Save each firing whose schedule still has the version it was decided for. The others change nothing."""
     saved = firings
-    if not _saves(tx, project, saved, now):
+    if not _try_save(tx, project, saved, now):
         saved = _current(tx, firings)
-        if not _saves(tx, project, saved, now):
+        if not _try_save(tx, project, saved, now):
             # A tick that is already in the ledger, or a run that cannot be stored: only its own firing is refused.
-            saved = [firing for firing in saved if _saves(tx, project, [firing], now)]
+            saved = [firing for firing in saved if _try_save(tx, project, [firing], now)]
     tx.note(now, EventKind.TICKS_SETTLED, event_items.settled(saved))
     return [firing.uid for firing in saved]
 
@@ -170,8 +170,8 @@ def _current(tx: Transaction, firings: Sequence[Firing]) -> list[Firing]:
     return current
 
 
-def _saves(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> bool:
-    """Save all firings, or no firing."""
+def _try_save(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> bool:
+    """Save all firings, or no firing. Return whether they were saved."""
     try:
         with tx.savepoint():
             _advance(tx, firings)
@@ -224,7 +224,7 @@ def save_any(tx: Transaction, project: str, firings: Sequence[Firing], now: Inst
 
 
 def _add_ticks(tx: Transaction, firings: Sequence[Firing], now: Instant) -> None:
-    """Return a row of the ledger. A tick with a run has the key of its run; for others the schedule's id is needed."""
+    """Add the rows of the ledger. A tick with a run has the key of its run; for others the schedule's id is needed."""
     keys: dict[RunId | None, str] = {
         run.id: run.tick.key for firing in firings for run in firing.runs if run.tick is not None
     }

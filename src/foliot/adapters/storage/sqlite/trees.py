@@ -58,7 +58,7 @@ class SqliteTrees(Part):
 
     async def settle(self, settlements: Sequence[Settlement], *, at: Instant | None = None) -> list[RunId]:
         def work(tx: Transaction) -> list[RunId]:
-            return [one.tree.run_id for one in settlements if _is_settled(tx, self._project, one, tx.now(at))]
+            return [one.tree.run_id for one in settlements if _try_settle(tx, self._project, one, tx.now(at))]
 
         return await self._writer.submit("settle_trees", work)
 
@@ -118,7 +118,8 @@ def _begin(tx: Transaction, project: str, opening: Opening, lease: Lease) -> Non
     tx.run_many(SQL["add_steps"], rows)
 
 
-def _is_settled(tx: Transaction, project: str, settlement: Settlement, now: Instant) -> bool:
+def _try_settle(tx: Transaction, project: str, settlement: Settlement, now: Instant) -> bool:
+    """Save a settlement, or nothing of it. Return whether it was saved."""
     try:
         with tx.savepoint():
             return save_settlement(tx, project, settlement, now)

@@ -10,7 +10,7 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.interfaces.cli.batch import Result, run_batch
 from foliot.interfaces.cli.command_group import check_option_order, lazy_group
 from foliot.interfaces.cli.open_storage import with_services
-from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.options import NAMING, json_option, storage_options
 from foliot.interfaces.cli.output import print_json, print_json_lines, print_note, print_result
 from foliot.interfaces.cli.render.chain import print_chain, print_chains, print_classes
 from foliot.interfaces.cli.render.text import counted
@@ -96,7 +96,7 @@ def list_chains(
         print_note("no chains")
 
 
-@click.command("show")
+@click.command("show", epilog=NAMING)
 @click.argument("chain")
 @storage_options
 @json_option("one object")
@@ -109,7 +109,7 @@ def show(chain: str, storage: str | None, config: Path | None, as_json: bool) ->
         print_chain(found)
 
 
-@click.command("stop")
+@click.command("stop", epilog=NAMING)
 @click.argument("chains", nargs=-1, required=True)
 @storage_options
 @json_option("one object per chain")

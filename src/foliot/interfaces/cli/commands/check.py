@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from foliot.config import Loaded, Problem
+from foliot.domain.chain.spec import CHAIN
 from foliot.interfaces.cli.configuration import count_definitions, print_problems, read_config
 from foliot.interfaces.cli.options import config_option, json_option, require_config
 from foliot.interfaces.cli.output import print_json_lines, print_line
@@ -48,7 +49,11 @@ def _summary(loaded: Loaded) -> str:
     if loaded.configuration is None:
         return f"{counted(len(loaded.errors), 'error')}{warnings}"
     declared = loaded.configuration.declared
+    chains = sum(spec.kind == CHAIN for spec in declared.jobs.values())
     counts = count_definitions(
-        jobs=len(declared.jobs), workflows=len(declared.workflows), schedules=len(declared.schedules)
+        jobs=len(declared.jobs) - chains,
+        workflows=len(declared.workflows),
+        chains=chains,
+        schedules=len(declared.schedules),
     )
     return f"{counts}, no errors{warnings}"

@@ -48,8 +48,8 @@ def command(
 ) -> None:
     """Print the output of RUN.
 
-    For an execution, print the output of its steps, with the name of the step in each line. For a fanout, print the
-    output of one item, or of its reducer.
+    For an execution or a chain, print the output of its steps, with the name of the step in each line. For a fanout,
+    print the output of one item, or of its reducer.
 
     On a terminal colours are kept, and all other control characters are removed.
     """
@@ -66,7 +66,7 @@ def command(
         steps = await services.queries.workflows.step_names(found)
         if steps is not None:
             if attempt is not None or tail is not None:
-                raise _not_for_executions(found.id)
+                raise _not_for_trees(found.id)
             joint = StepJsonPrinter() if as_json else StepTextPrinter(steps, timestamps=timestamps)
             await print_steps(services, found.id, joint, is_following=follow)
             return
@@ -99,12 +99,12 @@ async def _stdout(services: Services, run: str, item: str | None, attempt: int |
     if found is None:
         return b""
     if await services.queries.workflows.step_names(found) is not None:
-        raise _not_for_executions(found.id)
+        raise _not_for_trees(found.id)
     return await services.logs.raw_stdout(found.id, attempt)
 
 
-def _not_for_executions(run_id: str) -> InvalidInput:
+def _not_for_trees(run_id: str) -> InvalidInput:
     return InvalidInput(
-        f"run {run_id} is an execution: --stdout, --attempt and --tail work only for the run of a step",
+        f"run {run_id} has steps: --stdout, --attempt and --tail work only for the run of a step",
         hint=f"List the runs of its steps with: foliot runs --root {run_id}",
     )

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, NotFound
 from foliot.interfaces.cli.follow import report_started_run
 from foliot.interfaces.cli.id_completion import complete_ids
 from foliot.interfaces.cli.open_storage import with_services
@@ -57,4 +57,11 @@ def command(
         run_id = await services.workflows.trigger(job, request)
         return await report_started_run(services, run_id, wait=wait, follow=follow, is_json=as_json)
 
-    return with_services(storage, config, trigger)
+    try:
+        return with_services(storage, config, trigger)
+    except NotFound as error:
+        # Imported here because it loads many modules.
+        from foliot.interfaces.cli.configuration import mention_file
+
+        mention_file(error, config)
+        raise

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from foliot.domain.instant import SECOND
 from foliot.interfaces.cli.render.format import exact_span, json_line, moment
-from foliot.interfaces.cli.render.table import Column, print_fields, print_section
+from foliot.interfaces.cli.render.table import Column, print_fields, print_section, print_table
 from foliot.service.queries.chain_view import ChainDetailView, ChainStepView, ChainView, ClassView
 from foliot.service.queries.job_view import JobView
 
@@ -45,7 +45,7 @@ _REFUSED: Final = (Column("TIME"), Column("STEP"), Column("CODE", stays=True), C
 
 
 def print_classes(classes: Sequence[ClassView]) -> None:
-    print_section("", _CLASSES, [_class_row(one) for one in classes])
+    print_table(_CLASSES, [_class_row(one) for one in classes])
 
 
 def _class_row(one: ClassView) -> tuple[object, ...]:
@@ -103,7 +103,11 @@ def _settings(given: Mapping[str, Any]) -> str | None:
 
 
 def print_chains(chains: Sequence[ChainView], *, title: str = "") -> None:
-    print_section(title, _CHAINS, [_chain_row(one) for one in chains])
+    rows = [_chain_row(one) for one in chains]
+    if title:
+        print_section(title, _CHAINS, rows)
+    else:
+        print_table(_CHAINS, rows)
 
 
 def _chain_row(one: ChainView) -> tuple[object, ...]:

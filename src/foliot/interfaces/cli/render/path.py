@@ -16,10 +16,12 @@ from foliot.interfaces.cli.render.format import exact_span, last_line, moment, s
 from foliot.interfaces.cli.render.pause import pause_text
 from foliot.interfaces.cli.render.text import counted
 from foliot.service import path as answer
+from foliot.service.explanation import FanoutEnded
 from foliot.service.path import Change, ChangeKind, NotPlanned, Path, Stage, StageState
 from foliot.service.queries.pause_view import PauseView
 
 _MOST_NAMED: Final = 5
+_UNSUCCESSFUL: Final = frozenset({"failed", "timeout", "cancelled"})
 TICK_REASONS: Final[Mapping[str, str]] = {
     TickReason.ON_TIME: "on time",
     TickReason.CAUGHT_UP: "caught up",
@@ -275,11 +277,22 @@ _CHANGES: Final[Mapping[ChangeKind, str]] = {
 
 def _never(path: Path) -> str:
     if path.run_id is not None:
-        return f"no, it has ended; run it again with: foliot retry {path.run_id}"
+        return f"no, it has ended; {_again(path)}"
     tick = path.stages[0]
     following = tick.next_run_at if isinstance(tick, answer.TickStage) else None
     after = f"; the next planned time is {moment(following)}" if following else ""
     return f"no, a tick is decided only once{after}" if _is_decided(tick) else f"no{after}"
+
+
+def _again(path: Path) -> str:
+    """Return how to repeat a run that has ended: what failed of it, or all."""
+    for stage in path.stages:
+        match stage:
+            case answer.StepsStage(steps=steps) if any(line.result == "failure" for line in steps):
+                return f"repeat its failed steps and what follows with: foliot workflows rerun {path.run_id}"
+            case answer.ItemsStage(why=FanoutEnded(counts=counts)) if not _UNSUCCESSFUL.isdisjoint(counts):
+                return f"repeat its failed items with: foliot retry {path.run_id} --failed"
+    return f"run it again with: foliot retry {path.run_id}"
 
 
 def _is_decided(stage: Stage) -> bool:

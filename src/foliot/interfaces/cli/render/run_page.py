@@ -7,6 +7,7 @@ from foliot.domain.access.trail import AuditAction
 from foliot.domain.gate.decision import Decision
 from foliot.domain.secrets import public_document
 from foliot.domain.tree.run_kind import RunKind
+from foliot.interfaces.cli.output import print_line
 from foliot.interfaces.cli.render.execution import execution_document, step_rows
 from foliot.interfaces.cli.render.explanation import explain
 from foliot.interfaces.cli.render.fanout import fanout_fields, print_fanout, print_items
@@ -14,6 +15,7 @@ from foliot.interfaces.cli.render.format import due, json_line, last_line, momen
 from foliot.interfaces.cli.render.gate import VERDICT_COLUMNS, decision_document, verdict_rows
 from foliot.interfaces.cli.render.log import end_text
 from foliot.interfaces.cli.render.table import Column, print_fields, print_section
+from foliot.interfaces.cli.render.text import escaped
 from foliot.service.queries.chain_view import ChainPartView
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.fanout_view import FanoutItemsView
@@ -70,6 +72,7 @@ def run_document(page: RunPage) -> dict[str, Any]:
 def print_run(page: RunPage, items: FanoutItemsView | None = None) -> None:
     """Print a run; of a fanout either the given items, or only those that failed first and the slowest ones."""
     print_fields(_facts(page))
+    _print_error(page.run.error_message)
     if page.decision is not None:
         print_section("Gate", VERDICT_COLUMNS, [*verdict_rows(page.decision)])
     if page.execution is not None and page.step is None:
@@ -80,6 +83,14 @@ def print_run(page: RunPage, items: FanoutItemsView | None = None) -> None:
         print_fanout(page.fanout)
     elif page.run.kind is not RunKind.CHAIN:
         print_section("Attempts", _ATTEMPTS, [_attempt_row(attempt) for attempt in page.attempts])
+
+
+def _print_error(text: str | None) -> None:
+    """Print an error of several lines, such as a traceback, whole. The field has only the line that names it."""
+    lines = (text or "").strip().splitlines()
+    if len(lines) > 1:
+        print_line("\nError")
+        print_line("\n".join(escaped(line.expandtabs()) for line in lines))
 
 
 def _facts(page: RunPage) -> list[tuple[str, object]]:
@@ -97,7 +108,7 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("why", explain(page.why)),
         ("gate", _gate_explanation(page.decision, run)),
         *(() if page.fanout is None else fanout_fields(page.fanout)),
-        ("error", run.error_message),
+        ("error", _known(run.error_message, last_line)),
         ("exit code", run.exit_code),
         ("triggered by", _trigger_text(page)),
         *_action_fields(page),
@@ -140,7 +151,7 @@ def _log_text(page: RunPage, is_tree: bool) -> str | None:
     if page.fanout is not None:
         return f"print the log of an item with: foliot logs {page.run.id} --item INDEX"
     if page.run.kind is RunKind.CHAIN:
-        return f"print the log of a step with: foliot logs RUN; list them with: foliot runs --parent {page.run.id}"
+        return f"print that of its steps with: foliot logs {page.run.id}"
     return None if is_tree else f"{end_text(page.log)}; print it with: foliot logs {page.run.id}"
 
 
@@ -179,12 +190,17 @@ def _chain_fields(part: ChainPartView | None) -> list[tuple[str, object]]:
     timeline = f"its timeline: foliot chains show {part.run_id}"
     if part.step is None:
         outcome = f" ({part.outcome.replace('_', ' ')})" if part.outcome else ""
-        return [("chain", f"{part.id}, {part.state.replace('_', ' ')}{outcome}; {timeline}")]
+        return [("chain", f"{part.id}, {part.state.replace('_', ' ')}{outcome}; {timeline}"), *_started_by(part)]
     return [
+        *_started_by(part),
         ("chain", f"{part.step} of {part.id}; {timeline}"),
         ("because", part.cause),
         ("decided", part.decision),
     ]
+
+
+def _started_by(part: ChainPartView) -> list[tuple[str, object]]:
+    return [("started by", None if part.started_by is None else f"run {part.started_by}")]
 
 
 def _known(value: Value | None, as_text: Callable[[Value], str]) -> str | None:

@@ -69,7 +69,7 @@ class ChainLimitContract(Contract):
         assert await children(scene, run_id) == 1 + accepted
         opened = [alert for alert in await alerts(scene) if alert.kind == AlertKind.BREAKER_OPENED]
         assert len(opened) == 1
-        assert opened[0].facts["signature"].startswith(code)
+        assert opened[0].facts["cause"].startswith(code)
         assert claim.run_id in opened[0].facts["runs"]
         assert opened[0].facts["resume_at"] is not None
         await settle_chains(scene)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from foliot.domain.workflow.start import read_params
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, NotFound
 from foliot.interfaces.cli.follow import report_started_run
 from foliot.interfaces.cli.id_completion import complete_ids
 from foliot.interfaces.cli.open_storage import with_services
@@ -57,7 +57,14 @@ def command(
         run_id = await services.workflows.start(workflow, given or None, version=version, request=request)
         return await report_started_run(services, run_id, wait=wait, follow=follow, is_json=as_json)
 
-    return with_services(storage, config, start)
+    try:
+        return with_services(storage, config, start)
+    except NotFound as error:
+        # Imported here because it loads many modules.
+        from foliot.interfaces.cli.configuration import mention_file
+
+        mention_file(error, config)
+        raise
 
 
 def _split(pairs: Sequence[str]) -> dict[str, str]:
