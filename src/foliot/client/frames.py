@@ -10,12 +10,17 @@ class Frame(NamedTuple):
     event: str = ""
 
 
-async def read_frames(lines: AsyncIterable[bytes]) -> AsyncIterator[Frame]:
-    """Yield the frames of a stream of lines. Comments, and a frame that is not complete at the end, are left out."""
+async def read_frames(lines: AsyncIterable[bytes]) -> AsyncIterator[Frame | None]:
+    """Yield the frames of a stream of lines, and None for a comment, which shows that the connection works.
+
+    A frame that is not complete at the end is left out.
+    """
     fields: dict[str, str] = {}
     async for line in lines:
         text = line.decode().rstrip("\r\n")
-        if text:
+        if text.startswith(":"):
+            yield None
+        elif text:
             name, _, value = text.partition(":")
             fields[name] = value.removeprefix(" ")
         else:

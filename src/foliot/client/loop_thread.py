@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError
 from contextlib import aclosing
 from typing import Any, Final, TypeVar
@@ -44,12 +44,17 @@ class LoopThread:
         finally:
             self.wait(_close(items))
 
-    def stop(self) -> None:
+    def stop(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run a last coroutine and end the thread, if it has started."""
         with self._lock:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:
             return
+        if threading.current_thread() is thread:  # the last reference to the client was dropped here
+            loop.stop()
+            return
         asyncio.run_coroutine_threadsafe(_end_tasks(), loop).result()
+        asyncio.run_coroutine_threadsafe(last(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

@@ -1,5 +1,6 @@
 """The client for plain programs: `AsyncClient` on an event loop in a thread."""
 
+import weakref
 from typing import Self, Unpack
 
 from foliot.client.asynchronous import AsyncClient
@@ -23,6 +24,8 @@ class Client:
     ) -> None:
         self._client = AsyncClient(url, token=token, **options)
         self._thread = LoopThread()
+        # A program that ends without `close`, or drops the client, leaves no open connection.
+        weakref.finalize(self, self._thread.stop, self._client.close)
         self.url = self._client.url
         self.jobs = Jobs(self._client.jobs, self._thread)
         self.schedules = Schedules(self._client.schedules, self._thread)
@@ -35,8 +38,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connection and end the thread. The next call opens them again."""
-        self._thread.wait(self._client.close())
-        self._thread.stop()
+        self._thread.stop(self._client.close)
 
     def __enter__(self) -> Self:
         return self

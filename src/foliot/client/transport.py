@@ -61,8 +61,8 @@ class Transport:
             await self._pause(pause)
 
     async def follow(self, path: str, last_id: str = "") -> AsyncGenerator[Frame, None]:
-        """Yield the frames of a stream. It begins again after the last frame when its connection is lost; the caller
-        ends it."""
+        """Yield the frames of a stream. It begins again after the last frame when its connection is lost, as often as
+        needed if there were frames or comments in between; the caller ends it."""
         http = await self._open()
         failures = 0
         while True:
@@ -73,8 +73,10 @@ class Transport:
                 async with http.stream(path, headers) as opened:
                     if opened.status == 200:
                         async for frame in read_frames(opened.lines):
-                            last_id, failures = frame.id or last_id, 0
-                            yield frame
+                            failures = 1  # its end is the first
+                            if frame is not None:
+                                last_id = frame.id or last_id
+                                yield frame
                         problem: FoliotError = _ended()
                     else:
                         content = b"".join([line async for line in opened.lines])
