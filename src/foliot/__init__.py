@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from foliot import cron, errors
+    from foliot import client, cron, errors
     from foliot.app import Foliot
     from foliot.domain.run.context import Context, current_run
     from foliot.domain.workflow.builder import Workflow
@@ -23,6 +23,7 @@ __all__ = [
     "StepView",
     "Workflow",
     "__version__",
+    "client",
     "cron",
     "current_run",
     "errors",
@@ -39,7 +40,7 @@ _HOMES = {
     "StepView": "foliot.service.queries.execution_view",
     "Workflow": "foliot.domain.workflow.builder",
 }
-_MODULES = ("cron", "errors", "testing")
+_MODULES = ("client", "cron", "errors", "testing")
 """Modules that are loaded on first use. `testing` is for tests only."""
 
 

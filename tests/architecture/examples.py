@@ -4,6 +4,7 @@ A fence with one of these info strings is an example; every other fence is only 
 
     python                    executed in a fresh namespace; `await` may stand at the top
     python continued          executed in the namespace of the example before
+    python served             executed while `foliot serve` runs beside it; FOLIOT_URL is its address
     python file=app.py        also saved under that name, for the commands that follow
     toml file=foliot.toml     saved under that name; the same for any other text
     console                   lines `$ foliot ...`, each followed by what it prints; if served, also `$ curl ...`
@@ -23,13 +24,15 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 from typing import Any, Final
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
+
+import pytest
 
 from tests.scenarios.server import Server
 
@@ -113,7 +116,16 @@ def _run_examples(examples: Iterator[Example], directory: Path) -> None:
             if example.is_python:
                 if not example.is_continued:
                     namespace = {"__name__": "example"}
-                run_python(example, namespace, runner)
+                with served_at_url(directory) if example.is_served else nullcontext():
+                    run_python(example, namespace, runner)
+
+
+@contextmanager
+def served_at_url(directory: Path) -> Iterator[None]:
+    """Start a server, and put its address into the environment."""
+    with Server(directory, "serve") as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FOLIOT_URL", server.url)
+        yield
 
 
 def run_python(example: Example, namespace: dict[str, Any], runner: asyncio.Runner) -> None:

@@ -14,7 +14,7 @@ def test_every_public_name_exists_and_is_listed(name: str) -> None:
     assert name in dir(foliot)
 
 
-@pytest.mark.parametrize("name", ["cron", "errors", "testing"])
+@pytest.mark.parametrize("name", ["client", "cron", "errors", "testing"])
 def test_public_modules_need_no_separate_import(name: str) -> None:
     program = f"import foliot; print(foliot.{name}.__name__)"
 

@@ -19,6 +19,13 @@ from foliot.app.hooks import HookRegistry
 from foliot.app.map_run import MapRun
 from foliot.app.public_methods import PUBLIC_METHODS
 from foliot.app.registry import Registry
+from foliot.client import AsyncClient, Client
+from foliot.client.options import ConnectionOptions
+from foliot.client.resources.jobs import AsyncJobs
+from foliot.client.resources.runs import AsyncRuns
+from foliot.client.resources.schedules import AsyncSchedules
+from foliot.client.resources.server import AsyncAudit, AsyncServer, AsyncTokens
+from foliot.client.resources.workflows import AsyncExecutions, AsyncWorkflows
 from foliot.domain.fanout.result import ItemResult
 from foliot.domain.workflow.builder import StepBuilder
 from foliot.service.commands.jobs import JobService
@@ -213,6 +220,18 @@ def workflow_table() -> str:
     )
 
 
+def client_table() -> str:
+    resources = {
+        "jobs": AsyncJobs, "schedules": AsyncSchedules, "runs": AsyncRuns, "workflows": AsyncWorkflows,
+        "executions": AsyncExecutions, "tokens": AsyncTokens, "audit": AsyncAudit, "server": AsyncServer,
+    }  # fmt: skip
+    return table(
+        [constructor("AsyncClient", AsyncClient), constructor("Client", Client)],
+        rows_of(AsyncClient, "client."),
+        *(rows_of(kind, f"client.{name}.") for name, kind in resources.items()),
+    )
+
+
 def wanted() -> dict[str, str]:
     """Return heading -> the table below it."""
     return {
@@ -237,6 +256,8 @@ def wanted() -> dict[str, str]:
         "`ExecutionView`": table(rows_of(foliot.ExecutionView, "")),
         "`StepView`": table(rows_of(foliot.StepView, "")),
         "Cron expressions": cron_table(),
+        "Client": client_table(),
+        "Options of a client": table(rows_of(ConnectionOptions, "")),
         "Tests of applications": testing_table(),
         "Errors": error_table(),
         "Parts of errors": error_parts(),

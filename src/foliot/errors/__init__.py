@@ -32,6 +32,9 @@
     │   └── InputsRefused       its content cannot be used, or exceeds a limit
     ├── CredentialsRefused      a password, a session or a token was refused
     ├── RateLimited             too many credentials were refused: may work later
+    ├── ServerUnavailable       a server could not be reached by its client: may work next time
+    ├── RequestRefused          a server refused a request of its client for another reason
+    │   └── Forbidden           the role of the token does not allow it
     ├── StaleClaim              a claimed run was given to another process, or has ended
     ├── SecretError             secrets in the database
     │   ├── SecretKeyUnusable   there is no key for them, or it is not safe to use
@@ -98,6 +101,7 @@ from foliot.errors.operation import (
     WrongLoop,
 )
 from foliot.errors.problem import Place, Problem, Severity
+from foliot.errors.remote import Forbidden, RequestRefused, ServerUnavailable
 from foliot.errors.storage import (
     DriverMissing,
     RowUnreadable,
@@ -119,6 +123,7 @@ __all__ = [
     "CycleDetected",
     "DriverMissing",
     "FoliotError",
+    "Forbidden",
     "InUse",
     "InputsError",
     "InputsRefused",
@@ -146,6 +151,7 @@ __all__ = [
     "Place",
     "Problem",
     "RateLimited",
+    "RequestRefused",
     "ResultsUnavailable",
     "RowUnreadable",
     "SchemaTooNew",
@@ -153,6 +159,7 @@ __all__ = [
     "SecretError",
     "SecretKeyUnusable",
     "SecretUnreadable",
+    "ServerUnavailable",
     "Severity",
     "StaleClaim",
     "StorageCorrupt",

@@ -8,6 +8,8 @@ class FoliotError(Exception):
     """The base class of all errors that Foliot raises on purpose. It has `code`, `message` and `hint`."""
 
     code: ClassVar[str] = "error"
+    request_id: str = ""
+    """The id of the request in the log of the server, if a client raises what a server answered."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

@@ -28,6 +28,7 @@ from foliot.errors import (
     StorageError,
     WaitTimeout,
 )
+from foliot.service.answers import ErrorBody, ErrorDetail, ProblemBody
 
 log = logging.getLogger("foliot.api")
 
@@ -52,36 +53,6 @@ STATUSES: Final[Mapping[type[FoliotError], HTTPStatus]] = {
 
 _INTERNAL: Final = (StorageError, SecretError)
 """Errors whose message may contain addresses or paths. It is written to the log only."""
-
-
-class ProblemBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One of several problems of a document."""
-
-    message: str
-    hint: str = ""
-    field: str = ""
-
-
-class ErrorDetail(msgspec.Struct, frozen=True, kw_only=True):
-    code: str
-    """Programs compare it; it never changes."""
-    message: str
-    hint: str
-    """What to do."""
-    field: str
-    """The parameter or the path in the body that is wrong, or empty."""
-    request_id: str
-    """Also in the header X-Request-Id and in the log of the server."""
-    problems: list[ProblemBody] | msgspec.UnsetType = msgspec.UNSET
-    """All problems of a document with several."""
-    position: int | msgspec.UnsetType = msgspec.UNSET
-    """The offset of the error in a cron expression."""
-
-
-class ErrorBody(msgspec.Struct, frozen=True, kw_only=True):
-    """The form of every error."""
-
-    error: ErrorDetail
 
 
 class ApiError(Exception):

@@ -8,8 +8,8 @@ import msgspec
 from starlette.responses import Response
 
 import foliot
-from foliot.interfaces.api.errors import ErrorBody
 from foliot.interfaces.api.route import PUBLIC, Route, Routes
+from foliot.service.answers import ErrorBody
 
 _TEMPLATE: Final = "#/components/schemas/{name}"
 _EVERYWHERE: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)

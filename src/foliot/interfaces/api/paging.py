@@ -3,12 +3,13 @@
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
 from foliot.interfaces.api.errors import ApiError
 from foliot.interfaces.api.reading import Parameters
+from foliot.service.answers import Page
 
 MOST: Final = 1_000
 Item = TypeVar("Item")
@@ -19,14 +20,6 @@ Cursor = Annotated[str, msgspec.Meta(max_length=512, description="`next` of the 
 class PageQuery(Parameters, frozen=True, kw_only=True):
     limit: Limit = 100
     cursor: Cursor | None = None
-
-
-class Page(msgspec.Struct, Generic[Item], frozen=True, kw_only=True):
-    """Some items of a list."""
-
-    items: list[Item]
-    next: str | None
-    """The cursor of the next page. None: this is the last one."""
 
 
 def page(found: Sequence[Item], limit: int, key: Callable[[Item], str | int]) -> Page[Item]:

@@ -4,8 +4,9 @@ from datetime import datetime
 
 from foliot.domain.access.role import Permission
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import Page, PageQuery, page, text_cursor
+from foliot.interfaces.api.paging import PageQuery, page, text_cursor
 from foliot.interfaces.api.resources.table import ROUTES
+from foliot.service.answers import Page
 from foliot.service.commands.audit import AuditView
 
 

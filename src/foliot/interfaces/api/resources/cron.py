@@ -10,9 +10,10 @@ from starlette.responses import Response
 from foliot.domain.access.role import Permission
 from foliot.errors import InvalidCron, InvalidTimezone
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.errors import ErrorDetail, describe
+from foliot.interfaces.api.errors import describe
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
+from foliot.service.answers import ErrorDetail
 from foliot.service.queries.cron import CronExplanation
 
 Expression = Annotated[str, msgspec.Meta(max_length=10_000)]

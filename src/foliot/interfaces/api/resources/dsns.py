@@ -8,10 +8,9 @@ import msgspec
 from foliot.domain.access.role import Permission
 from foliot.errors import NotFound
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import Page
 from foliot.interfaces.api.reading import Parameters
-from foliot.interfaces.api.resources.jobs import Deleted
 from foliot.interfaces.api.resources.table import ROUTES
+from foliot.service.answers import Deleted, Page
 
 
 class Dsn(msgspec.Struct, frozen=True, kw_only=True):

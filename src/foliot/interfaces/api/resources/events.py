@@ -6,10 +6,11 @@ from starlette.responses import Response
 
 from foliot.domain.access.role import Permission
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import Page, PageQuery, number_cursor, page
+from foliot.interfaces.api.paging import PageQuery, number_cursor, page
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.interfaces.api.streams import event_frames, event_stream, last_number
+from foliot.service.answers import Page
 from foliot.service.queries.events import EventView
 
 

@@ -8,9 +8,10 @@ import msgspec
 from foliot.domain.access.role import Permission
 from foliot.errors import NotFound
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import Page, PageQuery, page, text_cursor
+from foliot.interfaces.api.paging import PageQuery, page, text_cursor
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
+from foliot.service.answers import Answered, Page
 from foliot.service.queries.executions import ExecutionPage
 from foliot.service.queries.run_view import RunView
 
@@ -26,13 +27,6 @@ class RerunBody(Parameters, frozen=True, kw_only=True):
     """The steps to begin at; by default the failed ones."""
     same_version: bool = False
     """Use the version of the execution instead of the newest one."""
-
-
-class Answered(msgspec.Struct, frozen=True, kw_only=True):
-    execution_id: str
-    """The execution that continues: the same, or a new one."""
-    step: str
-    answer: str
 
 
 @ROUTES.get(

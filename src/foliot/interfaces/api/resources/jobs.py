@@ -12,9 +12,10 @@ from foliot.domain.input.job import job_options
 from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.errors import NotFound
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import Page, PageQuery, page, text_cursor
+from foliot.interfaces.api.paging import PageQuery, page, text_cursor
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
+from foliot.service.answers import Deleted, JobDetail, ListedJob, Page, Paused
 from foliot.service.commands.runs import RunRequest
 from foliot.service.queries.job_view import JobView
 from foliot.service.queries.jobs import JobPage
@@ -25,33 +26,6 @@ Document = dict[str, Any]
 """A job with the keys of [[jobs]] in a configuration file."""
 _HIDDEN_SOURCES: Final = ("foliot", PART_SOURCE)
 _EXAMPLE: Final = {"id": "backup", "schedule": "0 3 * * *", "timezone": "Europe/Berlin", "command": "true"}
-
-
-class ListedJob(JobView, frozen=True, kw_only=True):
-    """A job, and the schedules that start it."""
-
-    schedules: list[ScheduleView]
-
-
-class JobDetail(ListedJob, frozen=True, kw_only=True):
-    document: Document | None
-    """What a PUT of this job would contain, with *** for possible secrets: such a value keeps the stored one. None: no
-    document can contain it, for example a function of an application."""
-    warnings: list[str] = msgspec.field(default_factory=list)
-    """Set after a change: what is valid but probably not meant."""
-
-
-class Deleted(msgspec.Struct, frozen=True, kw_only=True):
-    deleted: bool
-    """False: it did not exist."""
-    schedules: list[str] = []
-    """The schedules that were deleted with it."""
-
-
-class Paused(msgspec.Struct, frozen=True, kw_only=True):
-    paused: bool
-    schedules: list[str]
-    """The schedules that were paused or resumed."""
 
 
 class ForceQuery(Parameters, frozen=True, kw_only=True):

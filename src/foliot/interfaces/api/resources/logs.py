@@ -1,7 +1,6 @@
 """Logs: what runs print."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Final
 
@@ -9,13 +8,13 @@ import msgspec
 from starlette.responses import Response, StreamingResponse
 
 from foliot.domain.access.role import Permission
-from foliot.domain.run.logs import LogState
 from foliot.interfaces.api.call import Call
 from foliot.interfaces.api.errors import ApiError
 from foliot.interfaces.api.paging import MOST
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.interfaces.api.streams import EVENT_STREAM, event_stream, log_frames
+from foliot.service.answers import LogPage, LogPiece
 from foliot.service.queries.logs import LogView
 
 _LARGEST: Final = (1 << 63) - 1
@@ -37,24 +36,6 @@ class PiecesQuery(Parameters, frozen=True, kw_only=True):
     after: str | None = None
     """The id of the last piece that is known."""
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = 100
-
-
-class LogPiece(msgspec.Struct, frozen=True, kw_only=True):
-    id: str
-    """Continue after this piece with `after`, or as Last-Event-ID."""
-    at: datetime
-    attempt: int
-    stream: str
-    text: str
-    """Bytes that are not UTF-8 are escaped."""
-
-
-class LogPage(msgspec.Struct, frozen=True, kw_only=True):
-    items: list[LogPiece]
-    next: str | None
-    """`after` for the next page. None: this is all output so far."""
-    state: LogState | None
-    """How the log ends: `open` if more may follow. None: there are more pages."""
 
 
 @ROUTES.get(

@@ -4,21 +4,20 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Final
 
-import msgspec
 from starlette.responses import Response
 
 from foliot.domain.access.role import Permission
 from foliot.domain.fanout.result import ItemResult
 from foliot.domain.run.lease import CancelAnswer
-from foliot.domain.run.mark import MarkAnswer
 from foliot.domain.run.run import Status
 from foliot.domain.tree.run_kind import RunKind
 from foliot.errors import NotFound
 from foliot.interfaces.api.call import Call
 from foliot.interfaces.api.errors import ApiError
-from foliot.interfaces.api.paging import Page, PageQuery, cursor_after, number_cursor, page, text_cursor
+from foliot.interfaces.api.paging import PageQuery, cursor_after, number_cursor, page, text_cursor
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
+from foliot.service.answers import Cancelled, MarkedRun, Page
 from foliot.service.path import Path
 from foliot.service.queries.fanout_view import ItemView
 from foliot.service.queries.run_view import AttemptView, RunView
@@ -61,24 +60,9 @@ class OutputQuery(Parameters, frozen=True, kw_only=True):
     """By default the last one."""
 
 
-class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
-    run_id: str
-    phase: str
-    """`queued`: it had not started and never will. `local_signalled`, `awaiting_worker`: a worker of this server, or
-    another one, was asked to end it. `already_pending`: that had been requested before."""
-    status: Status
-
-
 class RetryBody(Parameters, frozen=True, kw_only=True):
     failed: bool = False
     """Of a fanout: repeat only the items that failed, timed out or were cancelled."""
-
-
-class MarkedRun(msgspec.Struct, frozen=True, kw_only=True):
-    run_id: str
-    answer: MarkAnswer
-    success_id: str
-    """The run that is a success: the same, or a new one that replaces it."""
 
 
 @ROUTES.get("/api/runs", permission=Permission.READ, summary="List runs, newest first.", errors=_NOT_FOUND)

@@ -4,15 +4,14 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
-import msgspec
-
 from foliot.domain.access.role import Permission
 from foliot.errors import InvalidSchedule, NotFound
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import Page, PageQuery, page, text_cursor
+from foliot.interfaces.api.paging import PageQuery, page, text_cursor
 from foliot.interfaces.api.reading import Parameters
-from foliot.interfaces.api.resources.jobs import Deleted, ForceQuery
+from foliot.interfaces.api.resources.jobs import ForceQuery
 from foliot.interfaces.api.resources.table import ROUTES
+from foliot.service.answers import Deleted, Page, Resumed, Upserted
 from foliot.service.queries.pause_view import PauseView
 from foliot.service.queries.run_view import RunView
 from foliot.service.queries.schedule_view import ScheduleView
@@ -22,12 +21,6 @@ from foliot.service.queries.schedules import SchedulePage
 class SchedulesQuery(PageQuery, frozen=True, kw_only=True):
     job_id: str | None = None
     """Those that start this job or workflow."""
-
-
-class Upserted(msgspec.Struct, frozen=True, kw_only=True):
-    schedule_id: str
-    next_run_at: datetime | None
-    """None: it has no fire times of its own."""
 
 
 class PauseBody(Parameters, frozen=True, kw_only=True):
@@ -43,11 +36,6 @@ class PauseAllBody(Parameters, frozen=True, kw_only=True):
     until: datetime | None = None
     """Ticks fire again from this time on. Without it: when the schedules are resumed."""
     note: str = ""
-
-
-class Resumed(msgspec.Struct, frozen=True, kw_only=True):
-    ended: PauseView | None
-    """The pause that was ended. None: none was in force."""
 
 
 @ROUTES.get("/api/schedules", permission=Permission.READ, summary="List schedules by id.")

@@ -17,10 +17,10 @@ from foliot.interfaces.api.call import Call
 from foliot.interfaces.api.docs_page import CONTENT_SECURITY_POLICY, docs_page
 from foliot.interfaces.api.errors import ApiError
 from foliot.interfaces.api.openapi import openapi_document
-from foliot.interfaces.api.paging import Page
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.interfaces.api.route import PUBLIC
+from foliot.service.answers import Page, Version
 from foliot.service.path import Path
 from foliot.service.queries.overview import OverviewPage
 from foliot.service.queries.status import StatusPage
@@ -32,10 +32,6 @@ _MOST_FINDINGS: Final = 1_000
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
     status: str
-
-
-class Version(msgspec.Struct, frozen=True, kw_only=True):
-    version: str
 
 
 class ExplainQuery(Parameters, frozen=True, kw_only=True):

@@ -8,8 +8,9 @@ from foliot.domain.access.role import Permission
 from foliot.domain.instant import Instant, from_datetime, to_datetime
 from foliot.domain.schedule.tick import TickOutcome
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import Page, PageQuery, cursor_after, number_cursor
+from foliot.interfaces.api.paging import PageQuery, cursor_after, number_cursor
 from foliot.interfaces.api.resources.table import ROUTES
+from foliot.service.answers import Page
 from foliot.service.queries.schedule_view import TickView
 
 _MOST_AT_ONCE = 10_000

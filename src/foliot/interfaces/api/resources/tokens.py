@@ -7,9 +7,10 @@ import msgspec
 
 from foliot.domain.access.role import Permission
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import Page, PageQuery, page, text_cursor
+from foliot.interfaces.api.paging import PageQuery, page, text_cursor
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
+from foliot.service.answers import NewToken, Page
 from foliot.service.commands.tokens import TokenView
 
 
@@ -27,11 +28,6 @@ class TokenBody(Parameters, frozen=True, kw_only=True):
     """The only job or workflow that it may start."""
     name: str | None = None
     expires: datetime | None = None
-
-
-class NewToken(TokenView, frozen=True, kw_only=True):
-    secret: str
-    """The token itself. It cannot be read again."""
 
 
 @ROUTES.get("/api/tokens", permission=Permission.ADMINISTER, summary="List tokens, oldest first.")

@@ -9,11 +9,10 @@ from foliot.domain.access.role import Permission
 from foliot.errors import NotFound
 from foliot.interfaces.api.access import session_cookie, session_of
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import Page
 from foliot.interfaces.api.reading import Parameters
-from foliot.interfaces.api.resources.jobs import Deleted
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.interfaces.api.route import PUBLIC
+from foliot.service.answers import Deleted, Page
 from foliot.service.commands.users import UserView
 
 

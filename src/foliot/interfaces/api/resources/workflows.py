@@ -3,16 +3,15 @@
 from http import HTTPStatus
 from typing import Any, Final
 
-import msgspec
-
 from foliot.domain.access.role import Permission
 from foliot.domain.ids import RunId
 from foliot.errors import InvalidInput, NotFound
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import Page, PageQuery, page, text_cursor
+from foliot.interfaces.api.paging import PageQuery, page, text_cursor
 from foliot.interfaces.api.reading import Parameters
-from foliot.interfaces.api.resources.jobs import Deleted, ForceQuery
+from foliot.interfaces.api.resources.jobs import ForceQuery
 from foliot.interfaces.api.resources.table import ROUTES
+from foliot.service.answers import Deleted, Page, PausedStep
 from foliot.service.commands.runs import RunRequest
 from foliot.service.commands.workflows import DeployedWorkflow
 from foliot.service.queries.run_view import RunView
@@ -40,12 +39,6 @@ class StartBody(Parameters, frozen=True, kw_only=True):
     user_id: str | None = None
     idempotency_key: str | None = None
     """A second start with the same key returns the execution of the first."""
-
-
-class PausedStep(msgspec.Struct, frozen=True, kw_only=True):
-    workflow_id: str
-    step: str
-    paused: bool
 
 
 @ROUTES.get("/api/workflows", permission=Permission.READ, summary="List workflows by id.")

@@ -1,0 +1,168 @@
+"""Answers of the HTTP API that are no views of stored objects: the API encodes them, `foliot.client` decodes them."""
+
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from foliot.domain.run.logs import LogState
+from foliot.domain.run.mark import MarkAnswer
+from foliot.domain.run.run import Status
+from foliot.service.commands.tokens import TokenView
+from foliot.service.queries.job_view import JobView
+from foliot.service.queries.pause_view import PauseView
+from foliot.service.queries.schedule_view import ScheduleView
+
+Item = TypeVar("Item")
+
+
+class Page(msgspec.Struct, Generic[Item], frozen=True, kw_only=True):
+    """Some items of a list."""
+
+    items: list[Item]
+    next: str | None
+    """The cursor of the next page. None: this is the last one."""
+
+
+# -- errors
+
+
+class ProblemBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One of several problems of a document."""
+
+    message: str
+    hint: str = ""
+    field: str = ""
+
+
+class ErrorDetail(msgspec.Struct, frozen=True, kw_only=True):
+    code: str
+    """Programs compare it; it never changes."""
+    message: str
+    hint: str
+    """What to do."""
+    field: str
+    """The parameter or the path in the body that is wrong, or empty."""
+    request_id: str
+    """Also in the header X-Request-Id and in the log of the server."""
+    problems: list[ProblemBody] | msgspec.UnsetType = msgspec.UNSET
+    """All problems of a document with several."""
+    position: int | msgspec.UnsetType = msgspec.UNSET
+    """The offset of the error in a cron expression."""
+
+
+class ErrorBody(msgspec.Struct, frozen=True, kw_only=True):
+    """The form of every error."""
+
+    error: ErrorDetail
+
+
+# -- jobs and schedules
+
+
+class ListedJob(JobView, frozen=True, kw_only=True):
+    """A job, and the schedules that start it."""
+
+    schedules: list[ScheduleView]
+
+
+class JobDetail(ListedJob, frozen=True, kw_only=True):
+    """A job, its schedules, and the document that defines it."""
+
+    document: dict[str, Any] | None
+    """What a PUT of this job would contain, with *** for possible secrets: such a value keeps the stored one. None: no
+    document can contain it, for example a function of an application."""
+    warnings: list[str] = msgspec.field(default_factory=list)
+    """Set after a change: what is valid but probably not meant."""
+
+
+class Deleted(msgspec.Struct, frozen=True, kw_only=True):
+    deleted: bool
+    """False: it did not exist."""
+    schedules: list[str] = []
+    """The schedules that were deleted with it."""
+
+
+class Paused(msgspec.Struct, frozen=True, kw_only=True):
+    paused: bool
+    schedules: list[str]
+    """The schedules that were paused or resumed."""
+
+
+class Upserted(msgspec.Struct, frozen=True, kw_only=True):
+    schedule_id: str
+    next_run_at: datetime | None
+    """None: it has no fire times of its own."""
+
+
+class Resumed(msgspec.Struct, frozen=True, kw_only=True):
+    ended: PauseView | None
+    """The pause that was ended. None: none was in force."""
+
+
+# -- runs
+
+
+class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
+    run_id: str
+    phase: str
+    """`queued`: it had not started and never will. `local_signalled`, `awaiting_worker`: a worker of this server, or
+    another one, was asked to end it. `already_pending`: that had been requested before."""
+    status: Status
+
+
+class MarkedRun(msgspec.Struct, frozen=True, kw_only=True):
+    run_id: str
+    answer: MarkAnswer
+    success_id: str
+    """The run that is a success: the same, or a new one that replaces it."""
+
+
+class LogPiece(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of the output of a run."""
+
+    id: str
+    """Continue after this piece with `after`, or as Last-Event-ID."""
+    at: datetime
+    attempt: int
+    stream: str
+    text: str
+    """Bytes that are not UTF-8 are escaped."""
+
+
+class LogPage(msgspec.Struct, frozen=True, kw_only=True):
+    items: list[LogPiece]
+    next: str | None
+    """`after` for the next page. None: this is all output so far."""
+    state: LogState | None
+    """How the log ends: `open` if more may follow. None: there are more pages."""
+
+
+# -- workflows
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True):
+    execution_id: str
+    """The execution that continues: the same, or a new one."""
+    step: str
+    answer: str
+
+
+class PausedStep(msgspec.Struct, frozen=True, kw_only=True):
+    workflow_id: str
+    step: str
+    paused: bool
+
+
+# -- the server
+
+
+class Version(msgspec.Struct, frozen=True, kw_only=True):
+    version: str
+
+
+class NewToken(TokenView, frozen=True, kw_only=True):
+    """A new token, with its text."""
+
+    secret: str
+    """The token itself. It cannot be read again."""
