@@ -250,10 +250,10 @@ def test_a_schedule_fires_once_at_a_clock_change(place: Place) -> None:
 
 
 def test_warnings_of_a_file_are_logged_and_it_is_served(place: Place) -> None:
-    place.file.write_text(f"[server]\nport = 8080\n{QUIET}")
+    place.file.write_text(f'[github]\nrepo = "x"\n{QUIET}')
 
     with place.serve() as server:
-        assert server.saw("configuration_problem")["place"] == "foliot.toml:2"
+        assert server.saw("configuration_problem")["place"] == "foliot.toml:1"
 
 
 UNPARSABLE = '\n[[jobs]]\nid = "wrong"\ncommand = "true\n'

@@ -15,7 +15,7 @@ from foliot.testing.conformance.storage.scene import Scene
 from foliot.wiring import build_services
 
 
-async def test_a_run_page_takes_one_transaction_and_one_for_the_log(
+async def test_a_run_page_takes_one_transaction_one_for_the_log_and_a_query_of_the_trail(
     scene: Scene, storage: PostgresStorage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claim = await scene.start()
@@ -36,7 +36,7 @@ async def test_a_run_page_takes_one_transaction_and_one_for_the_log(
     monkeypatch.setattr(Database, "rows", count_rows)
     await services.queries.named(claim.run_id)
 
-    assert asked == {"snapshot": 2}
+    assert asked == {"snapshot": 2, "rows": 1}
 
 
 async def test_all_reads_of_a_query_use_one_snapshot(
