@@ -42,11 +42,13 @@ from foliot.ports.pages import (
     RunDetails,
     RunFilter,
     RunListFilter,
+    RunTimes,
     ScheduleDetails,
     ScheduleLedger,
     SchedulePage,
     TickFilter,
     TickPage,
+    Totals,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -150,6 +152,14 @@ class Queries(Protocol):
     async def overview(self, limits: OverviewLimits) -> OverviewDetails: ...
 
     async def health(self, limits: HealthLimits) -> HealthDetails: ...
+
+    async def totals(self, *, counted: int) -> Totals:
+        """Return counts for metrics. Deliveries are counted up to `counted`."""
+        ...
+
+    async def run_times(self, run_ids: Collection[RunId]) -> dict[RunId, RunTimes]:
+        """Return the times of the runs that exist. Unlike `get_runs`, no document is read."""
+        ...
 
     async def clock_effects(self, now: Instant, *, limit: int) -> ClockEffects:
         """Return what waits because the clock was set back. Reads every schedule."""

@@ -42,11 +42,13 @@ from foliot.ports.pages import (
     RunDetails,
     RunFilter,
     RunListFilter,
+    RunTimes,
     ScheduleDetails,
     ScheduleLedger,
     SchedulePage,
     TickFilter,
     TickPage,
+    Totals,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -155,6 +157,12 @@ class StoredQueries(ABC):
 
     async def health(self, limits: HealthLimits) -> HealthDetails:
         return await self._read(self._health.health, limits)
+
+    async def totals(self, *, counted: int) -> Totals:
+        return await self._read(self._health.totals, counted)
+
+    async def run_times(self, run_ids: Collection[RunId]) -> dict[RunId, RunTimes]:
+        return await self._read_without_snapshot(self._health.run_times, run_ids)
 
     async def clock_effects(self, now: Instant, *, limit: int) -> ClockEffects:
         return await self._read(self._health.clock_effects, now, limit)

@@ -11,6 +11,7 @@ from foliot.interfaces.api.resources import (
     jobs,
     launcher,
     logs,
+    metrics,
     runs,
     schedules,
     server,
@@ -23,7 +24,7 @@ from foliot.interfaces.api.resources.table import ROUTES
 
 MODULES: Final = (
     *(jobs, schedules, ticks, runs, logs, workflows, executions, events),
-    *(cron, launcher, dsns, tokens, users, audit, server),
+    *(cron, launcher, dsns, tokens, users, audit, server, metrics),
 )
 
 __all__ = ["MODULES", "ROUTES"]

@@ -1,8 +1,10 @@
 -- name: put_jobs
-INSERT INTO jobs (project, id, spec, revision, created_at, updated_at, pause_after) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO jobs (project, id, spec, revision, created_at, updated_at, pause_after, enabled)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (project, id)
 DO UPDATE SET
-    pause_after = excluded.pause_after, spec = excluded.spec, revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at
+    pause_after = excluded.pause_after, enabled = excluded.enabled, spec = excluded.spec, revision = excluded.revision,
+    created_at = excluded.created_at, updated_at = excluded.updated_at
 
 -- name: revision_floor
 SELECT value FROM meta WHERE key = 'revision_floor'
