@@ -22,7 +22,9 @@ from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
+from foliot.errors import RowUnreadable
 from foliot.ports.chains import ChainClass, ChainDetails, ChainFilter, ChainPage
+from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
 from foliot.ports.pages import (
     EVERY_RUN,
@@ -117,6 +119,13 @@ class Queries(Protocol):
 
     async def workflows(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowSummary]:
         """Return workflows by id, those after `after`."""
+        ...
+
+    async def workflow_versions(
+        self, workflow_id: str, *, before: int | None = None, limit: int = 100
+    ) -> dict[int, WorkflowVersion | RowUnreadable]:
+        """Return the versions of a workflow by number, newest first, those before `before`. A workflow that does not
+        exist has none."""
         ...
 
     async def execution(self, run_id: RunId) -> ExecutionsPage:

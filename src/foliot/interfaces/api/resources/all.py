@@ -4,6 +4,7 @@ from typing import Final
 
 from foliot.interfaces.api.resources import (
     audit,
+    chains,
     cron,
     dsns,
     events,
@@ -23,7 +24,7 @@ from foliot.interfaces.api.resources import (
 from foliot.interfaces.api.resources.table import ROUTES
 
 MODULES: Final = (
-    *(jobs, schedules, ticks, runs, logs, workflows, executions, events),
+    *(jobs, schedules, ticks, runs, logs, workflows, executions, chains, events),
     *(cron, launcher, dsns, tokens, users, audit, server, metrics),
 )
 

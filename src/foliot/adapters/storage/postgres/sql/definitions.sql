@@ -404,6 +404,10 @@ SELECT id FROM listed;
 SELECT id, version, spec, created_at FROM foliot.workflows
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL ORDER BY id, version;
 
+-- name: versions_before
+SELECT id, version, spec, created_at FROM foliot.workflows
+WHERE project = $1 AND id = $2 AND version < $3 AND deleted_at IS NULL ORDER BY version DESC LIMIT $4;
+
 -- name: jobs_under
 -- Jobs with the ids of these workflows and of their steps. `a.b.c` belongs to the workflow `a.b`, not to `a`.
 SELECT jobs.id FROM unnest((SELECT $2::text[])) AS named (id)

@@ -319,6 +319,10 @@ GROUP BY w.id ORDER BY w.id LIMIT ?
 SELECT id, version, spec, created_at FROM workflows
 WHERE project = ? AND id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL ORDER BY id, version
 
+-- name: versions_before
+SELECT id, version, spec, created_at FROM workflows
+WHERE project = ? AND id = ? AND version < ? AND deleted_at IS NULL ORDER BY version DESC LIMIT ?
+
 -- name: jobs_under
 -- Jobs with the ids of these workflows or of their steps. Of the workflows `a` and `a.b`, the longer one has `a.b.c`. A
 -- slash is the character after a dot, and ends the range.
