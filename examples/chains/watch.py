@@ -99,12 +99,12 @@ def foliot(place: Path, environment: dict[str, str], *arguments: str) -> str:
 
 
 def lines_of(chain: dict[str, Any]) -> list[str]:
-    moves = [(move["at"], f"chain {chain['id']} is {move['state']}: {move['cause']}") for move in chain["moves"]]
+    changes = [(one["at"], f"chain {chain['id']} is {one['state']}: {one['cause']}") for one in chain["state_changes"]]
     steps = [
-        (step["ended_at"] or step["due_at"], f"  {step['key']}: {step['decision'] or step['status'] or 'planned'}")
+        (step["finished_at"] or step["due_at"], f"  {step['key']}: {step['decision'] or step['status'] or 'planned'}")
         for step in chain["steps"]
     ]
-    return [f"{at[11:19]}  {text}" for at, text in sorted([*moves, *steps])]
+    return [f"{at[11:19]}  {text}" for at, text in sorted([*changes, *steps])]
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from foliot.domain.chain.refusal import RefusalCode
 from tests.config.conftest import Good, Loader
 
 HOWTO = Path(__file__).parents[2] / "docs/howto"
@@ -55,3 +56,10 @@ def test_each_kind_of_job_has_a_page_with_an_example_that_is_run(page: str, exam
 @pytest.mark.parametrize("product", ["GitHub Actions", "Nomad", "Dagster", "systemd"])
 def test_the_page_of_fanouts_compares_them_with_other_products(product: str) -> None:
     assert product in (HOWTO / "fan-out.md").read_text()
+
+
+def test_the_page_of_commands_lists_why_a_chain_refuses() -> None:
+    page = (HOWTO.parent / "reference/cli.md").read_text()
+    [listed] = re.findall(r"with `--json` as `refusal`: (.*)\.\n", page)
+
+    assert set(re.findall(r"`(\w+)`", listed)) == set(RefusalCode) - {RefusalCode.SCOUT_FAILED}

@@ -24,9 +24,37 @@ def test_an_object_is_a_report() -> None:
     assert read(given) == Report(decision="retry", reason="outbid", tokens=1_200, usd=0.02, slot="lot-42")
 
 
-@for_each("output", [None, b"", b"x", b"[]", b"7", b"{", b'{"tokens": "many"}', b'{"decision": 7}', b"\xff"])
+@for_each("output", [None, b"", b"x", b"[]", b"7", b"{", b'{"tokens": "many"}', b'{"decision": null}', b"\xff"])
 def test_anything_else_reports_nothing(output: bytes | None) -> None:
     assert read_report(output) == NO_REPORT
+
+
+@for_each(
+    ("more", "expected"),
+    [
+        ({"usd": "0.02"}, Report(decision="trigger", usd=0.02)),
+        ({"usd": "cheap", "tokens": 7}, Report(decision="trigger", tokens=7)),
+        ({"tokens": "nan", "usd": "inf"}, Report(decision="trigger")),
+        ({"tokens": [1], "usd": True}, Report(decision="trigger")),
+        ({"slot": 42, "reason": 7}, Report(decision="trigger", slot="42", reason="7")),
+        ({"slot": ["a"]}, Report(decision="trigger", slot='["a"]')),
+        ({"deadline": 1.5}, Report(decision="trigger", deadline="1.5")),
+        ({"usage": 7, "result": 7}, Report(decision="trigger")),
+    ],
+)
+def test_a_wrong_field_does_not_hide_the_decision(more: dict[str, Any], expected: Report) -> None:
+    assert read({"decision": "trigger", **more}) == expected
+
+
+@for_each(("decision", "text"), [(7, "7"), (["good"], '["good"]'), ({}, "{}"), (False, "false"), ("", "")])
+def test_a_decision_that_is_no_text_is_not_dropped(decision: Any, text: str) -> None:
+    assert read({"decision": decision}).decision == text
+
+
+def test_wrong_usage_of_an_agent_does_not_hide_its_decision() -> None:
+    said = agent('{"decision": "close"}', usage={"input_tokens": "many", "output_tokens": 5})
+
+    assert read(said) == Report(decision="close", tokens=5, usd=0.18)
 
 
 def test_what_an_agent_has_spent_is_read_from_its_result() -> None:

@@ -63,7 +63,6 @@ def test_an_option_is_read_the_same_way_wherever_it_stands() -> None:
 
     # A payload fills another attribute of a job; the others are different things with the same name.
     shared_names = {"payload", "overlap", "concurrency", "name", "max_concurrent", "window", "verify", "retry_delays"}
-    shared_names |= {"roles"}
     assert {name for name, ways in read.items() if len(ways) > 1} == shared_names
 
 

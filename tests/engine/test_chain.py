@@ -7,13 +7,16 @@ from typing import Any
 import pytest
 
 from foliot.domain.alert import AlertKind
-from foliot.domain.chain.message import Spawn
+from foliot.domain.chain.decision import Decision
+from foliot.domain.chain.message import Decide, ReadStatus, Spawn, Spend
 from foliot.domain.chain.state import ChainOutcome, ChainState
-from foliot.domain.ids import ScheduleId
+from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE
+from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.run.outcome import Failure, Reason
 from foliot.domain.run.run import Status
 from foliot.domain.tree.run_kind import RunKind, kind_of
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.chains import ChainFilter, ChainPage
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
@@ -188,6 +191,40 @@ async def test_a_stage_may_be_a_fanout(chains: MakeRig) -> None:
     items = [run for run in await rig.runs() if kind_of(run) is RunKind.ITEM]
     assert [item.status for item in items] == [Status.SUCCESS] * 2
     assert {item.root_id for item in items} == {run_id}
+    assert await check_invariants(rig.storage, now=rig.clock.now()) == []
+
+
+@pytest.mark.proves("R3-15")
+async def test_what_runs_inside_of_a_step_belongs_to_its_chain(chains: MakeRig) -> None:
+    answers: list[Any] = []
+
+    async def follow_up(attempt: Attempt) -> int:
+        answers.append(await rig.ask(attempt, Spawn(name="spread")))
+        return 0
+
+    async def item(attempt: Attempt) -> int:
+        requests = (Decide(decision=Decision.CLOSE), Spend(tokens=2), ReadStatus(), Spawn(name="again"))
+        answers.extend([await rig.ask(attempt, request) for request in requests])
+        return 0
+
+    rig = chains({"again": follow_up, "spread.item": item})
+    await rig.job("again")
+    fanout = {"items": ["a"], "inner_kind": "stage"}
+    spread = JobSpec(kind="fanout", spec=fanout, options=Options(queue=TREES_QUEUE))
+    await rig.storage.definitions.put_jobs([(JobId("spread"), spread)])
+    await rig.enqueue("again")
+    for _ in range(20):
+        await rig.turn()
+        rig.clock.advance(MINUTE)
+
+    [record] = (await rig.storage.queries.chains_page(ChainFilter())).chains
+    chain = await rig.read(record.run_id)
+    assert [(step.key, step.depth, step.tokens) for step in chain.steps] == [
+        ("spread.1", 1, 2), ("again.1", 2, 0), ("spread.2", 3, 2), ("again.2", 4, 0),
+    ]  # fmt: skip
+    assert [refused.code for refused in chain.refused] == ["decision_not_allowed", "decision_not_allowed", "max_depth"]
+    assert [one.get("depth") for one in answers if "state" in one] == [1, 3]
+    assert chain.tokens == 4
     assert await check_invariants(rig.storage, now=rig.clock.now()) == []
 
 

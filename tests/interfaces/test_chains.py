@@ -51,12 +51,12 @@ async def test_a_function_in_a_thread_decides(app: Foliot) -> None:
             calls.monitor()
         told.append(refused.value.refusal)
         calls.close("it is ours")
-        with pytest.raises(ChainRefused, match=r"refused \(decided\)"):
+        with pytest.raises(ChainRefused, match=r"refused \(already_decided\)"):
             calls.escalate()
 
     chain = await run_chain(app, act)
 
-    assert told == [True, None, {"tokens": 3, "usd": 0.5}, "decision"]
+    assert told == [True, None, {"tokens": 3, "usd": 0.5}, "decision_not_allowed"]
     assert (decisions(chain), chain.steps[0].reason) == ([("action.1", "close")], "it is ours")
     assert (chain.tokens, chain.usd, chain.outcome) == (3, 0.5, "resolved")
 
@@ -71,8 +71,8 @@ async def test_a_coroutine_awaits_its_chain_and_gets_a_hint_otherwise(app: Folio
         chain = current_run().async_chain
         told.append((await chain.status())["stage"])
         told.append(dict(await chain.spend(usd=0.25)))
-        told.append((await chain.spawn("more", after=1))["is_new"])
-        told.append((await chain.spawn("more", after=1))["is_new"])
+        told.append((await chain.spawn("more", delay=1))["is_new"])
+        told.append((await chain.spawn("more", delay=1))["is_new"])
         for ask in (chain.monitor, chain.retry, chain.escalate):
             try:
                 await ask()
@@ -83,7 +83,7 @@ async def test_a_coroutine_awaits_its_chain_and_gets_a_hint_otherwise(app: Folio
 
     assert told == [
         "In a coroutine function write: await current_run().async_chain.close()",
-        "action", {"tokens": 0, "usd": 0.25}, True, False, "decision", "decided",
+        "action", {"tokens": 0, "usd": 0.25}, True, False, "decision_not_allowed", "already_decided",
     ]  # fmt: skip
     assert decisions(chain)[0] == ("action.1", "retry")
 
@@ -104,11 +104,11 @@ async def test_a_function_starts_a_follow_up_and_a_coroutine_too(app: Foliot) ->
 
     @app.job()
     def function() -> None:
-        answers.append(current_run().spawn("later", after="1s", payload={"sender": "function"}))
+        answers.append(current_run().spawn("later", delay="1s", payload={"sender": "function"}))
 
     @app.job()
     async def coroutine() -> None:
-        answers.append(await current_run().async_chain.spawn("later", after=1, payload={"sender": "coroutine"}))
+        answers.append(await current_run().async_chain.spawn("later", delay=1, payload={"sender": "coroutine"}))
 
     async with served(app):
         for job in ("function", "coroutine"):

@@ -130,7 +130,7 @@ def test_a_shell_chain_from_its_scout_to_its_end(either: Place) -> None:
         place,
         "auction",
         scout="CHAIN spawn action --in 1s --slot lot-42 --deadline 2030-01-01T00:00:00Z --payload '{\"lot\": 42}'",
-        action='env = { WHERE = "{{chainId}} {{depth}} {{attempt}} {{expiresAt}}" }\n---'
+        action='env = { WHERE = "{{chainId}} {{depth}} {{attempt}} {{ expires_at }}" }\n---'
         "CHAIN status --json > status.json\n"
         "CHAIN spend --tokens 7 --usd 0.5\n"
         "env | grep -e ^FOLIOT_CHAIN_ -e ^WHERE= | sort > variables\n"
@@ -149,11 +149,11 @@ def test_a_shell_chain_from_its_scout_to_its_end(either: Place) -> None:
         ("scout.1", "trigger"), ("action.1", "done"), ("verify.1", "monitor"), ("monitor.1", "close"),
     ]  # fmt: skip
     assert [step["reason"] for step in chain["steps"][2:]] == ["still running", "the lot is ours"]
-    assert [move["state"] for move in chain["moves"]] == ["armed", "active", "closed"]
+    assert [move["state"] for move in chain["state_changes"]] == ["armed", "active", "closed"]
     assert (chain["tokens"], chain["usd"]) == (7, 0.5)
     status = json.loads(read(place, "status.json"))
-    about = {"chainId": chain["id"], "chainClass": "auction", "stage": "action", "depth": 1, "attempt": 1}
-    assert status.items() >= {**about, "state": "active", "children": 1, "children_left": 7}.items()
+    about = {"chain_id": chain["id"], "chain_class": "auction", "stage": "action", "depth": 1, "attempt": 1}
+    assert status.items() >= {**about, "state": "active", "step_count": 1, "steps_left": 7}.items()
     variables = dict(line.split("=", 1) for line in read(place, "variables").splitlines())
     assert variables == {
         "FOLIOT_CHAIN_ID": chain["id"],
@@ -161,13 +161,13 @@ def test_a_shell_chain_from_its_scout_to_its_end(either: Place) -> None:
         "FOLIOT_CHAIN_STAGE": "action",
         "FOLIOT_CHAIN_DEPTH": "1",
         "FOLIOT_CHAIN_ATTEMPT": "1",
-        "FOLIOT_CHAIN_EXPIRES_AT": status["expiresAt"],
+        "FOLIOT_CHAIN_EXPIRES_AT": status["expires_at"],
         "FOLIOT_CHAIN_DEADLINE": status["deadline"],
-        "WHERE": f"{chain['id']} 1 1 {status['expiresAt']}",
+        "WHERE": f"{chain['id']} 1 1 {status['expires_at']}",
     }
     payload = json.loads(read(place, "payload.json"))
     assert payload["data"] == {"lot": 42}
-    assert payload["chain"].items() >= {**about, "maxDepth": 4, "maxChildren": 8}.items()
+    assert payload["chain"].items() >= {**about, "max_depth": 4, "max_children": 8}.items()
 
 
 CASES: Final = {
@@ -198,7 +198,7 @@ def test_a_request_counts_more_than_json_and_json_more_than_the_exit_code(place:
 
     found = {name: (chain["outcome"], _of_checks(chain)) for name, chain in chains.items()}
     assert found == {name: (outcome, wanted) for name, (_, outcome, wanted) in CASES.items()}
-    assert "refused (decided): verify.1 has decided escalate already" in read(place, "second")
+    assert "refused (already_decided): verify.1 has decided escalate already" in read(place, "second")
     assert read(place, "second").splitlines()[-1] == "1"
     assert chains["code-third"]["tokens"] == 5
     check_storage(place)
@@ -209,10 +209,10 @@ def _of_checks(chain: Document) -> list[str | None]:
 
 
 REFUSALS: Final = {
-    "stage": "spawn nowhere",
-    "delay": "spawn verify --in 0s",
-    "expired": "spawn verify --in 3h",
-    "decision": "monitor",
+    "stage_not_found": "spawn nowhere",
+    "delay_too_short": "spawn verify --delay 0s",
+    "expired": "spawn verify --delay 3h",
+    "decision_not_allowed": "monitor",
 }
 
 
@@ -227,8 +227,9 @@ def test_refused_requests_name_their_code_and_end_with_1(place: Place) -> None:
     assert {
         code: (f"refused ({code}):" in read(place, f"{code}.err"), read(place, f"{code}.code")) for code in REFUSALS
     } == dict.fromkeys(REFUSALS, (True, "1\n"))
-    assert json.loads(read(place, "json.err"))["code"] == "chain_refused"
-    assert [refused["code"] for refused in chain["refused"]] == [*REFUSALS, "stage"]
+    refusal = json.loads(read(place, "json.err"))
+    assert (refusal["code"], refusal["refusal"]) == ("chain_refused", "stage_not_found")
+    assert [refused["code"] for refused in chain["refused_requests"]] == [*REFUSALS, "stage_not_found"]
     assert (chain["outcome"], shown_class["breaker"]) == ("resolved", "closed")
     assert check_storage(place)
 
@@ -245,7 +246,7 @@ def test_outside_of_a_job_and_outside_of_a_chain_the_error_is_clear(place: Place
         place.foliot("trigger", "plain", "--wait")
 
     assert read(place, "said").count("refused (no_chain): this run belongs to no chain") == 3
-    assert read(place, "said").count("Start a follow-up with: foliot chain spawn JOB") == 3
+    assert read(place, "said").count("Other runs can spawn a job as a follow-up") == 3
 
 
 FORGER: Final = """
@@ -260,6 +261,8 @@ def ask(**request):
 
 client = ChannelClient.from_environment(os.environ)
 said = [
+    ask(type="spawn", name="verify", dely=2000),
+    ask(type="spawn", name="verify", depth=1, chain_class="disk", wait=1),
     ask(type="spawn", name="verify", depth=0),
     ask(type="spawn", name="verify", chainId="other-20260101-main"),
     ask(type="decide", decision="close", maxDepth=99),
@@ -284,7 +287,8 @@ def test_forged_claims_are_refused_and_open_the_breaker_once(place: Place) -> No
         status = place.foliot("status", code=1)
 
     assert json.loads(read(place, "answers.json")) == [
-        "forged", "forged", "forged", "forged", "spending", "InvalidInput", "InvalidInput",
+        "InvalidInput", "InvalidInput",
+        "forged", "forged", "forged", "forged", "invalid_spending", "InvalidInput", "InvalidInput",
     ]  # fmt: skip
     assert (chain["outcome"], [step["key"] for step in chain["steps"]]) == ("failed", ["action.1"])
     assert chain["cause"].startswith("forged: the request claims 'depth', which the scheduler alone decides")
@@ -294,7 +298,7 @@ def test_forged_claims_are_refused_and_open_the_breaker_once(place: Place) -> No
     assert [str(alert.kind) for alert in check_storage(place)].count("breaker_opened") == 1
 
 
-GREEDY: Final = "for n in 1 2 3 4 5 6; do CHAIN spawn more --in 1s --key $n; done 2> greedy; true"
+GREEDY: Final = "for n in 1 2 3 4 5 6; do CHAIN spawn more --delay 1s --dedupe-key $n; done 2> greedy; true"
 
 
 @pytest.mark.proves("R3-19", "R3-29", "R3-48")
@@ -304,7 +308,7 @@ def test_a_step_that_asks_for_too_many_opens_the_breaker(place: Place) -> None:
     with place.serve():
         chain = closed(place, trigger(place, "disk"))
 
-    assert (chain["outcome"], chain["children"]) == ("failed", 4)
+    assert (chain["outcome"], chain["step_count"]) == ("failed", 4)
     assert "refused (spawn_rate)" in read(place, "greedy")
     assert "refused (chain_closed)" in read(place, "greedy")
     assert {step["status"] for step in chain["steps"][1:]} == {"cancelled"}
@@ -320,7 +324,7 @@ def test_a_used_budget_escalates(place: Place) -> None:
 
     assert (chain["outcome"], chain["tokens"], chain["usd"]) == ("escalated", 7, 0.75)
     assert decisions(chain) == [("action.1", "done"), ("escalate.1", "done")]
-    assert [refused["code"] for refused in chain["refused"]] == ["budget"]
+    assert [refused["code"] for refused in chain["refused_requests"]] == ["budget"]
     assert read(place, "help") == "help\n"
     assert [str(alert.kind) for alert in check_storage(place)] == ["chain_armed", "budget_used", "chain_escalated"]
 
@@ -403,7 +407,7 @@ delay = "1s"
         "by-workflow": ("resolved", [("action.1", "done"), ("verify.1", "good")]),
         "by-fanout": ("resolved", [("action.1", "done"), ("verify.1", "good")]),
     }
-    assert json.loads(read(place, "action"))["chain"]["chainId"] == chains["by-job"]["id"]
+    assert json.loads(read(place, "action"))["chain"]["chain_id"] == chains["by-job"]["id"]
     assert read(place, "one") == "monday 42\n"
     check_storage(place)
 
@@ -420,7 +424,7 @@ def test_operators_list_show_stop_and_resume_chains(either: Place) -> None:
         first = trigger(place, "disk")
         until(lambda: place.objects("chains", "list"), lambda: place.foliot("chains"))
         [listed] = place.objects("chains", "list", "--open", "--class", "disk")
-        assert (listed["state"], listed["run_id"], listed["children"]) == ("armed", first, 1)
+        assert (listed["state"], listed["run_id"], listed["step_count"]) == ("armed", first, 1)
         assert listed["id"] in place.foliot("chains")
         page = place.foliot("chains", "show", listed["id"])
         assert ["action.1", "1", "1", "scheduled"] in [line.split()[:4] for line in page.splitlines()]
@@ -429,6 +433,8 @@ def test_operators_list_show_stop_and_resume_chains(either: Place) -> None:
 
         again = ended(place, trigger(place, "disk"))
         assert (again["status"], again["reason"]) == ("skipped", "chain_refused")
+        unarmed = place.foliot("chains", "show", again["id"], code=1)
+        assert f"run {again['id']} armed no chain: chain {listed['id']} is not closed yet" in unarmed
 
         assert place.foliot("chains", "stop", listed["id"]) == f"{listed['id']} is stopped\n"
         chain = closed(place, first)
@@ -440,10 +446,11 @@ def test_operators_list_show_stop_and_resume_chains(either: Place) -> None:
         assert place.foliot("chains", "stop-class", "disk") == "disk is stopped, with 1 active chain\n"
         assert closed(place, second)["outcome"] == "stopped"
         [shown_class] = place.objects("chains")
-        assert (shown_class["stopped"], shown_class["active"]) == (True, [])
+        assert (shown_class["stopped"], shown_class["active_chains"]) == (True, [])
         refused = ended(place, trigger(place, "disk"))
         assert (refused["status"], "stopped" in refused["error_message"]) == ("skipped", True)
         assert place.foliot("chains", "resume", "disk") == "disk may arm chains again\n"
+        assert place.objects("chains", "resume", "disk") == [{"id": "disk", "result": "resumed"}]
         third = trigger(place, "disk")
         until(lambda: place.objects("chains", "list", "--open"), lambda: place.foliot("show", third))
 
@@ -464,7 +471,7 @@ def test_an_operator_resets_a_breaker(place: Place) -> None:
         assert "open until" in place.foliot("chains")
         assert "--reason" in place.foliot("chains", "reset", "disk", code=2)
 
-        assert place.foliot("chains", "reset", "disk", "--reason", "mended") == "the breaker of disk is closed\n"
+        assert place.foliot("chains", "reset", "disk", "--reason", "fixed") == "the breaker of disk is closed\n"
 
         [shown_class] = place.objects("chains")
         assert (shown_class["breaker"], shown_class["failures"]) == ("closed", 0)
@@ -487,7 +494,7 @@ def note(name, value):
         json.dump(value, file)
 
 def starts():
-    answer = current_run().spawn("echo", after="1s", payload={"from": "python"})
+    answer = current_run().spawn("echo", delay="1s", payload={"from": "python"})
     note("answer.json", dict(answer))
 
 def decides(chain, data):
@@ -504,7 +511,7 @@ def decides(chain, data):
 async def awaits(chain, data):
     chain = current_run().async_chain
     spent = await chain.spend(usd=0.25)
-    await chain.spawn("more", after=1)
+    await chain.spawn("more", delay=1)
     note("coroutine.json", [spent["usd"]])
 
 def returns(chain, data):
@@ -533,7 +540,7 @@ def test_functions_and_coroutines_in_processes_speak_to_their_chain(place: Place
 
     assert {name: chain["outcome"] for name, chain in chains.items()} == dict.fromkeys(classes, "resolved")
     assert (decisions(chains["function"]), chains["function"]["tokens"]) == ([("action.1", "close")], 3)
-    assert json.loads(read(place, "action.json")) == [3, "decision"]
+    assert json.loads(read(place, "action.json")) == [3, "decision_not_allowed"]
     assert decisions(chains["coroutine"]) == [("action.1", "done"), ("more.1", "done")]
     assert (json.loads(read(place, "coroutine.json")), chains["coroutine"]["usd"]) == ([0.25], 0.25)
     assert (decisions(chains["returned"]), chains["returned"]["tokens"]) == ([("action.1", "close")], 9)
@@ -551,8 +558,8 @@ id = "echo"
 command = 'printf "%s %s" "$FOLIOT_PAYLOAD" "$FOLIOT_CHAIN_DEPTH" > "$FOLIOT_CHAIN_CLASS"'
 [[jobs]]
 id = "shell"
-command = '''{CHAIN} spawn echo --in 1s --payload '{{"from": "shell"}}' --key a
-{CHAIN} spawn echo --in 1s --payload '{{"from": "shell"}}' --key a > again
+command = '''{CHAIN} spawn echo --delay 1s --payload '{{"from": "shell"}}' --dedupe-key a
+{CHAIN} spawn echo --delay 1s --payload '{{"from": "shell"}}' --dedupe-key a > again
 {CHAIN} spawn nothing 2> unknown; true'''
 [[jobs]]
 id = "function"
@@ -577,5 +584,5 @@ call = "tasks:starts"
     assert read(place, "job:function") == '{"from":"python"} 1'
     assert json.loads(read(place, "answer.json"))["is_new"] is True
     assert "it existed already" in read(place, "again")
-    assert "refused (job): 'nothing' is not a job" in read(place, "unknown")
+    assert "refused (job_not_found): 'nothing' is not a job" in read(place, "unknown")
     assert {name: one["stages"] for name, one in classes.items()} == {"job:shell": [], "job:function": []}

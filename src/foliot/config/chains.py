@@ -13,7 +13,7 @@ from foliot.config.kinds import Kind, kind_of, refuse_foreign_keys
 from foliot.config.reading import Fields, Found, Reading
 from foliot.config.schedules import NamedSchedule, distinct, job_schedules
 from foliot.config.work import read_work
-from foliot.domain.chain.guard import JOB_CLASS
+from foliot.domain.chain.class_state import JOB_CLASS
 from foliot.domain.chain.spec import CHAIN as CHAIN_KIND
 from foliot.domain.chain.spec import STAGES, BreakerRule, Ceilings, ChainSpec, Interval, Limits, Stage
 from foliot.domain.deploy.deployment import FILE

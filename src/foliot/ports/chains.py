@@ -20,7 +20,7 @@ class ChainClass(NamedTuple):
     key: str
     """The key of its document."""
     document: SharedDocument
-    """What its chains share (`domain.chain.guard.ClassState`). Version 0: no chain was armed yet."""
+    """What its chains share (`domain.chain.class_state.ClassState`). Version 0: no chain was armed yet."""
     job: Job | RowUnreadable | None
     """Its definition. None: the job was deleted, or the class is that of chains that runs have started."""
 
@@ -37,6 +37,8 @@ class ChainFilter(NamedTuple):
 
     class_id: str | None = None
     state: ChainState | None = None
+    is_open: bool = False
+    """Only chains that are not closed."""
     limit: int = 50
     before: ChainCursor | None = None
 

@@ -65,7 +65,7 @@ class Orders(Protocol):
     async def change_class(
         self, change: SharedChange, cancels: Collection[RunId], alerts: Sequence[Alert], *, at: Instant | None = None
     ) -> bool:
-        """Change the document of a class of chains, cancel chains of it, and raise alerts, in one transaction.
+        """Change the state of a class of chains, cancel chains of it, and raise alerts, in one transaction.
 
         Return False, and change nothing, if the document no longer has the version of the change: then a chain may have
         been armed meanwhile, and the caller reads it again.

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from typing import Final
 
-from foliot.domain.chain.guard import ClassState, read_class
+from foliot.domain.chain.class_state import ClassState, read_class
 from foliot.domain.chain.spec import ESCALATE, SCOUT, Limits
 from foliot.domain.chain.state import MOVES, Chain, ChainRecord, ChainState
 from foliot.domain.ids import RunId

@@ -92,6 +92,12 @@ async def test_any_other_last_line_is_no_output_and_no_failure(text: str) -> Non
     assert await run("cat", stdin=text, output="last_line") == Success(None, 0)
 
 
+async def test_a_failed_command_has_its_last_line_too() -> None:
+    outcome = await run("cat; exit 7", stdin='{"decision": "good"}', output="last_line")
+
+    assert outcome == Failure("exit code 7", Reason.EXIT_CODE, 7, output=REPORT)
+
+
 async def test_bytes_that_are_not_utf8_are_no_output() -> None:
     assert await run(r"""printf '{"a": "\377"}'""", output="last_line") == Success(None, 0)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from foliot.domain.alert import AlertKind
-from foliot.domain.chain.guard import BreakerState
+from foliot.domain.chain.class_state import BreakerState
 from foliot.domain.chain.state import ChainOutcome
 from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, to_iso
@@ -44,11 +44,11 @@ def test_the_third_failure_in_a_row_opens_the_breaker_if_it_comes_within_the_win
     fail_one(world)
     first = world.now
     fail_one(world)
-    assert world.guard.breaker(world.now) is BreakerState.CLOSED
+    assert world.class_state.breaker(world.now) is BreakerState.CLOSED
 
     fail_one(world, first + span)
 
-    assert (world.guard.breaker(world.now) is BreakerState.OPEN) == is_open
+    assert (world.class_state.breaker(world.now) is BreakerState.OPEN) == is_open
     assert world.kinds().count(AlertKind.BREAKER_OPENED) == is_open
 
 
@@ -61,10 +61,10 @@ def test_a_success_in_between_starts_the_count_again() -> None:
 
     fail_one(world)
     fail_one(world)
-    assert world.guard.opened is None
+    assert world.class_state.opened is None
     fail_one(world)
 
-    assert world.guard.breaker(world.now) is BreakerState.OPEN
+    assert world.class_state.breaker(world.now) is BreakerState.OPEN
 
 
 def test_a_stopped_chain_neither_counts_nor_resets() -> None:
@@ -72,11 +72,11 @@ def test_a_stopped_chain_neither_counts_nor_resets() -> None:
     fail_one(world)
     fail_one(world)
     world.stop(world.arm())
-    assert world.guard.opened is None
+    assert world.class_state.opened is None
 
     fail_one(world)
 
-    assert world.guard.breaker(world.now) is BreakerState.OPEN
+    assert world.class_state.breaker(world.now) is BreakerState.OPEN
 
 
 @pytest.mark.proves("R3-31", "R3-52", "B5")
@@ -124,7 +124,7 @@ def test_the_breaker_stays_open_for_the_cooldown_also_after_a_restart() -> None:
     world.restart()
     world.now = Instant(opened + HOUR)
 
-    assert world.guard.breaker(world.now) is BreakerState.HALF_OPEN
+    assert world.class_state.breaker(world.now) is BreakerState.HALF_OPEN
     assert world.chain(world.arm()).is_armed
 
 
@@ -140,7 +140,7 @@ def test_after_the_cooldown_one_chain_is_tried_and_its_success_closes_the_breake
     assert world.ended[second].status is Status.SKIPPED
     world.end(probe, "action.1", 15)
 
-    assert world.guard.opened is None
+    assert world.class_state.opened is None
     assert world.kinds()[-1] == AlertKind.BREAKER_CLOSED
     assert world.chain(world.arm("third")).is_armed
 
@@ -154,9 +154,9 @@ def test_the_failure_of_the_tried_chain_opens_the_breaker_again_at_once() -> Non
 
     fail_one(world)
 
-    assert world.guard.breaker(world.now) is BreakerState.OPEN
-    assert world.guard.opened is not None
-    assert world.guard.opened.until == world.now + HOUR
+    assert world.class_state.breaker(world.now) is BreakerState.OPEN
+    assert world.class_state.opened is not None
+    assert world.class_state.opened.until == world.now + HOUR
     assert world.kinds().count(AlertKind.BREAKER_OPENED) == 2
 
 
@@ -168,7 +168,7 @@ def test_a_tried_chain_that_is_stopped_leaves_the_breaker_half_open() -> None:
 
     world.stop(world.arm())
 
-    assert world.guard.breaker(world.now) is BreakerState.HALF_OPEN
+    assert world.class_state.breaker(world.now) is BreakerState.HALF_OPEN
     assert world.chain(world.arm()).is_armed
 
 
@@ -181,7 +181,7 @@ def test_one_violation_opens_the_breaker_and_ends_the_chain() -> None:
     answer = world.spawn(run_id, "action.1", "extra")
 
     assert answer["code"] == "max_depth"
-    assert world.guard.breaker(world.now) is BreakerState.OPEN
+    assert world.class_state.breaker(world.now) is BreakerState.OPEN
     world.end(run_id, "action.1")
     assert world.chain(run_id).outcome is ChainOutcome.FAILED
     assert world.kinds().count(AlertKind.BREAKER_OPENED) == 1
@@ -193,10 +193,10 @@ def test_three_spawns_in_ten_seconds_are_allowed(span: int) -> None:
     run_id = world.arm()
     world.begin(run_id, "action.1")
     for n in range(3):
-        assert world.spawn(run_id, "action.1", "extra", key=str(n))["is_new"]
+        assert world.spawn(run_id, "action.1", "extra", dedupe_key=str(n))["is_new"]
     world.wait(span)
 
-    answer = world.spawn(run_id, "action.1", "extra", key="4")
+    answer = world.spawn(run_id, "action.1", "extra", dedupe_key="4")
 
     assert answer.get("code") == ("spawn_rate" if span < 10 * SECOND else None)
 
@@ -212,4 +212,4 @@ def test_the_fourth_chain_of_a_class_is_refused_and_recorded() -> None:
     ended = world.ended[fourth]
     assert (ended.status, ended.reason) == (Status.SKIPPED, "chain_refused")
     assert "max_concurrent" in (ended.error or "")
-    assert world.guard.opened is None
+    assert world.class_state.opened is None

@@ -227,7 +227,7 @@ def test_an_armed_chain_that_expires_before_its_first_step_is_closed_and_is_no_f
 
     assert states(world.chain(run_id)) == [ChainState.ARMED, ChainState.CLOSED]
     assert world.chain(run_id).outcome is ChainOutcome.EXPIRED
-    assert world.guard.failures == []
+    assert world.class_state.failures == []
 
 
 def test_a_step_that_a_worker_refused_after_the_expiry_does_not_escalate() -> None:
@@ -247,7 +247,7 @@ def test_an_action_that_would_begin_after_the_expiry_is_not_planned() -> None:
 
     chain = world.chain(run_id)
     assert (chain.outcome, [step.stage for step in chain.steps]) == (ChainOutcome.EXPIRED, ["scout"])
-    assert world.guard.active == []
+    assert world.class_state.active == []
 
 
 @pytest.mark.proves("R3-15", "R3-19")
@@ -261,7 +261,7 @@ def test_a_request_beyond_the_depth_is_refused(depth: int, code: str | None) -> 
     world.begin(run_id, "extra.1")
     world.wait(20 * SECOND)
 
-    assert world.spawn(run_id, "extra.1", "extra", key="b").get("code") == code
+    assert world.spawn(run_id, "extra.1", "extra", dedupe_key="b").get("code") == code
 
 
 @pytest.mark.proves("R3-16", "R3-48")
@@ -276,7 +276,7 @@ def test_the_ninth_step_is_refused_and_a_person_is_told() -> None:
     chain = world.chain(run_id)
     assert (chain.children, chain.outcome) == (8, ChainOutcome.ESCALATED)
     assert [refused.code for refused in chain.refused] == ["max_children"]
-    assert world.guard.opened is None
+    assert world.class_state.opened is None
 
 
 def test_a_decision_that_was_told_counts_more_than_json_and_exit_code() -> None:
@@ -284,7 +284,7 @@ def test_a_decision_that_was_told_counts_more_than_json_and_exit_code() -> None:
     run_id = world.arm()
     world.begin(run_id, "action.1")
     assert world.ask(run_id, "action.1", Decide(decision=Decision.CLOSE))["decision"] == "close"
-    assert world.ask(run_id, "action.1", Decide(decision=Decision.DONE))["code"] == "decided"
+    assert world.ask(run_id, "action.1", Decide(decision=Decision.DONE))["code"] == "already_decided"
 
     world.end(run_id, "action.1", 0, output={"decision": "done"})
 
@@ -315,7 +315,7 @@ def test_an_escalation_runs_its_stage_once_although_others_are_cancelled() -> No
     world = World(stages={"extra": {}, "escalate": {}})
     run_id = world.arm()
     world.begin(run_id, "action.1")
-    world.spawn(run_id, "action.1", "extra", after=Millis(10 * MINUTE))
+    world.spawn(run_id, "action.1", "extra", delay=Millis(10 * MINUTE))
 
     world.fail(run_id, "action.1")
 
@@ -324,6 +324,115 @@ def test_an_escalation_runs_its_stage_once_although_others_are_cancelled() -> No
     chain = world.chain(run_id)
     assert chain.outcome is ChainOutcome.ESCALATED
     assert world.kinds().count(AlertKind.CHAIN_ESCALATED) == 1
+
+
+def test_a_pending_escalation_is_not_cancelled_when_another_step_fails() -> None:
+    world = World(stages={"extra": {}, "escalate": {}})
+    run_id = world.arm()
+    world.begin(run_id, "action.1")
+    world.spawn(run_id, "action.1", "extra")
+    world.begin(run_id, "extra.1")
+    world.fail(run_id, "action.1", error="first")
+
+    world.fail(run_id, "extra.1", error="second")
+
+    assert world.open_keys(run_id) == ["escalate.1"]
+    world.end(run_id, "escalate.1")
+    chain = world.chain(run_id)
+    assert (chain.outcome, chain.closing and "first" in chain.closing.cause) == (ChainOutcome.ESCALATED, True)
+    assert world.kinds().count(AlertKind.CHAIN_ESCALATED) == 1
+
+
+@pytest.mark.parametrize("code", [0, 20, 30, 40])
+def test_after_an_escalation_nothing_else_is_planned(code: int) -> None:
+    world = World(stages={"extra": {}, "escalate": {}})
+    run_id = world.arm()
+    world.begin(run_id, "action.1")
+    world.spawn(run_id, "action.1", "verify", delay=Millis(SECOND))
+    world.begin(run_id, "verify.1")
+    world.fail(run_id, "action.1")
+
+    assert world.spawn(run_id, "verify.1", "extra")["code"] == "chain_closed"
+    world.end(run_id, "verify.1", code)
+
+    assert world.open_keys(run_id) == ["escalate.1"]
+    world.end(run_id, "escalate.1")
+    assert world.chain(run_id).outcome is ChainOutcome.ESCALATED
+
+
+def test_a_violation_after_an_escalation_leaves_the_escalation() -> None:
+    world = World(stages={"extra": {}, "escalate": {}})
+    run_id = world.arm()
+    world.begin(run_id, "action.1")
+    world.spawn(run_id, "action.1", "extra")
+    world.begin(run_id, "extra.1")
+    world.fail(run_id, "action.1")
+
+    assert world.spawn(run_id, "extra.1", "extra", claims={"depth": 0})["code"] == "forged"
+    world.end(run_id, "extra.1")
+
+    assert world.open_keys(run_id) == ["escalate.1"]
+
+
+@pytest.mark.parametrize(
+    ("key", "decision", "said"),
+    [
+        ("action.1", "good", 'action.1 decided "good", which an action cannot'),
+        ("verify.1", "escalte", 'verify.1 decided "escalte", which a verify cannot'),
+        ("verify.1", 7, 'verify.1 decided "7", which a verify cannot'),
+    ],
+)
+def test_a_decision_that_the_stage_cannot_make_is_a_failure_that_says_so(key: str, decision: object, said: str) -> None:
+    world = World()
+    run_id = world.arm()
+    if key == "verify.1":
+        world.end(run_id, "action.1")
+
+    world.end(run_id, key, 0, output={"decision": decision})
+
+    chain = world.chain(run_id)
+    assert chain.outcome is ChainOutcome.ESCALATED
+    assert chain.moves[-1].cause.startswith(said)
+
+
+def test_a_scout_with_an_unknown_decision_has_failed() -> None:
+    world = World()
+    run_id = world.start()
+
+    world.end(run_id, "scout.1", output={"decision": "triger"})
+
+    assert world.ended[run_id].status is Status.FAILED
+    assert 'decided "triger", which a scout cannot' in (world.ended[run_id].error or "")
+
+
+def test_a_wrong_cost_does_not_hide_that_a_scout_triggers() -> None:
+    world = World()
+
+    run_id = world.arm(usd="0.02")
+
+    assert (world.chain(run_id).is_armed, world.chain(run_id).usd) == (True, 0.02)
+
+
+def test_what_a_failed_step_has_spent_counts() -> None:
+    world = World()
+    run_id = world.arm()
+
+    world.end(
+        run_id, "action.1", 75, status=Status.FAILED, reason="exit_code", output={"decision": "close", "tokens": 9}
+    )
+
+    assert (world.chain(run_id).tokens, world.open_keys(run_id)) == (9, ["action.2"])
+
+
+def test_a_request_with_a_deadline_that_is_no_time_is_refused() -> None:
+    world = World()
+    run_id = world.start()
+    world.begin(run_id, "scout.1")
+
+    refused = world.spawn(run_id, "scout.1", "action", deadline="tomorrow")
+
+    assert (refused["code"], "'tomorrow' is not a time" in refused["error"]) == ("invalid_deadline", True)
+    assert not world.chain(run_id).is_armed
 
 
 def test_the_budget_of_a_day_refuses_the_next_step_until_midnight() -> None:
@@ -354,7 +463,7 @@ def test_a_slot_that_is_no_slot_arms_nothing(slot: str) -> None:
 
 
 @pytest.mark.parametrize("deadline", [10**18, -(10**18), "yesterday", "9999-12-31T23:59:59+00:00", "2026-01-01T10:00"])
-def test_a_deadline_that_is_no_moment_counts_as_none(deadline: object) -> None:
+def test_a_reported_deadline_that_is_no_moment_counts_as_none(deadline: object) -> None:
     world = World()
 
     run_id = world.arm(deadline=deadline)
@@ -383,13 +492,13 @@ def test_a_refused_request_is_recorded() -> None:
     codes = [
         world.spawn(run_id, "action.1", "none")["code"],
         world.spawn(run_id, "action.1", "scout")["code"],
-        world.spawn(run_id, "action.1", "verify", after=Millis(999))["code"],
-        world.spawn(run_id, "action.1", "verify", after=Millis(2 * HOUR))["code"],
+        world.spawn(run_id, "action.1", "verify", delay=Millis(999))["code"],
+        world.spawn(run_id, "action.1", "verify", delay=Millis(2 * HOUR))["code"],
     ]
 
-    assert codes == ["stage", "stage", "delay", "expired"]
+    assert codes == ["stage_not_found", "stage_not_found", "delay_too_short", "expired"]
     assert [refused.code for refused in world.chain(run_id).refused] == codes
-    assert world.guard.opened is None
+    assert world.class_state.opened is None
 
 
 def test_a_scout_that_asks_for_a_late_action_arms_nothing() -> None:
@@ -397,11 +506,24 @@ def test_a_scout_that_asks_for_a_late_action_arms_nothing() -> None:
     run_id = world.start()
     world.begin(run_id, "scout.1")
 
-    refused = world.spawn(run_id, "scout.1", "action", after=Millis(2 * HOUR))
+    refused = world.spawn(run_id, "scout.1", "action", delay=Millis(2 * HOUR))
 
     assert refused["code"] == "expired"
     assert not world.chain(run_id).is_armed
-    assert world.spawn(run_id, "scout.1", "action", after=Millis(SECOND))["is_new"]
+    assert world.spawn(run_id, "scout.1", "action", delay=Millis(SECOND))["is_new"]
+
+
+def test_a_chain_that_waits_for_its_last_step_is_closing() -> None:
+    world = World(stages={"extra": {}})
+    run_id = world.arm()
+    world.begin(run_id, "action.1")
+    world.spawn(run_id, "action.1", "extra")
+    world.begin(run_id, "extra.1")
+    world.end(run_id, "action.1", 15)
+
+    refused = world.spawn(run_id, "extra.1", "verify")
+
+    assert (refused["code"], refused["error"]) == ("chain_closed", f"chain {world.chain(run_id).id} is closing")
 
 
 def test_what_cannot_be_stored_is_refused() -> None:
@@ -410,10 +532,10 @@ def test_what_cannot_be_stored_is_refused() -> None:
     world.begin(run_id, "action.1")
 
     answers = [
-        world.spawn(run_id, "action.1", "extra", key="k" * 201),
+        world.spawn(run_id, "action.1", "extra", dedupe_key="k" * 201),
         world.spawn(run_id, "action.1", "extra", payload={"text": "x" * 2_000_000}),
         world.spawn(run_id, "action.1", "extra", payload=object()),
     ]
 
-    assert [answer["code"] for answer in answers] == ["key", "payload", "payload"]
+    assert [answer["code"] for answer in answers] == ["key_too_long", "invalid_payload", "invalid_payload"]
     assert world.chain(run_id).children == 1

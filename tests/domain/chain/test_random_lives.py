@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from foliot.domain.alert import AlertKind
 from foliot.domain.chain.decision import Decision
-from foliot.domain.chain.message import Decide, Look, Spend
+from foliot.domain.chain.message import Decide, ReadStatus, Spend
 from foliot.domain.chain.state import ChainState
 from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
@@ -83,13 +83,13 @@ def _play_step(world: World, verb: str, nth: int, rest: list[Any]) -> None:
         case "fail", [reason]:
             world.fail(run_id, key, reason=reason)
         case "spawn", [stage, window, is_forged]:
-            world.spawn(run_id, key, stage, key=window, claims={"depth": 0} if is_forged and is_step else {})
+            world.spawn(run_id, key, stage, dedupe_key=window, claims={"depth": 0} if is_forged and is_step else {})
         case "decide", [decision]:
             world.ask(run_id, key, Decide(decision=decision))
         case "spend", [tokens]:
             world.ask(run_id, key, Spend(tokens=tokens))
         case "look", []:
-            world.ask(run_id, key, Look())
+            world.ask(run_id, key, ReadStatus())
 
 
 def _has_begun(world: World, run_id: RunId, key: str) -> bool:
@@ -110,14 +110,14 @@ def check(world: World) -> None:
         assert [*check_limits(record.chain_id, chain, world.spec.limits)] == []
         assert [*check_moves(record.chain_id, chain)] == []
         assert (record.state, record.children) == (chain.state, chain.children)
-    active = {one.run_id for one in world.guard.active}
+    active = {one.run_id for one in world.class_state.active}
     assert active == {run_id for run_id, one in world.records.items() if one.state is not ChainState.CLOSED}
     assert len(active) <= world.spec.limits.max_concurrent
-    slots = [one.slot for one in world.guard.active]
+    slots = [one.slot for one in world.class_state.active]
     assert len(slots) == len(set(slots))
     assert {run.parent_id for run in world.runs.values()} <= world.trees.keys()
     opened = world.kinds().count(AlertKind.BREAKER_OPENED)
-    assert opened >= (world.guard.opened is not None)
+    assert opened >= (world.class_state.opened is not None)
     assert world.kinds().count(AlertKind.CHAIN_ARMED) == len(world.records)
 
 
@@ -143,7 +143,7 @@ def test_no_limit_is_exceeded_and_every_chain_closes(
     check(world)
     assert world.trees == {}
     assert world.runs == {}
-    assert world.guard.active == []
+    assert world.class_state.active == []
     assert {ended.status for ended in world.ended.values()} <= {*Status}
 
 
@@ -155,4 +155,4 @@ def test_a_delay_is_never_below_a_second() -> None:
     world.spawn(run_id, "action.1", "extra")
 
     assert world.step(run_id, "extra.1").due_at - world.now == SECOND
-    assert world.spawn(run_id, "action.1", "extra", key="b", after=Millis(0))["code"] == "delay"
+    assert world.spawn(run_id, "action.1", "extra", dedupe_key="b", delay=Millis(0))["code"] == "delay_too_short"

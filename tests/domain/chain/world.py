@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from foliot.domain.alert import Alert
-from foliot.domain.chain.guard import ClassState, class_key, read_class
+from foliot.domain.chain.class_state import ClassState, class_key, read_class
 from foliot.domain.chain.kind import ChainKind
 from foliot.domain.chain.message import ChainRequest, Spawn
 from foliot.domain.chain.request import Asker, answer
@@ -182,7 +182,7 @@ class World:
     # -- what is
 
     @property
-    def guard(self) -> ClassState:
+    def class_state(self) -> ClassState:
         return read_class(self.shared.body)
 
     def chain(self, run_id: RunId) -> Chain:
@@ -204,7 +204,9 @@ class World:
         self.trees = {
             run_id: tree._replace(body=_body(msgspec.json.encode(tree.body))) for run_id, tree in self.trees.items()
         }
-        self.shared = SharedDocument(self.shared.version, None if self.shared.body is None else self.guard.encode())
+        self.shared = SharedDocument(
+            self.shared.version, None if self.shared.body is None else self.class_state.encode()
+        )
 
 
 def _body(document: bytes) -> ChainBody:

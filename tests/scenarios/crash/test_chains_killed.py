@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from foliot.domain.alert import Alert, AlertKind
-from foliot.domain.chain.guard import BreakerState, class_key, read_class
+from foliot.domain.chain.class_state import BreakerState, class_key, read_class
 from foliot.domain.chain.spec import CHAIN
 from foliot.domain.chain.state import ChainOutcome, ChainState
 from foliot.domain.events import EventKind
@@ -24,7 +24,7 @@ from tests.scenarios.crash.process import KILLED
 from tests.scenarios.crash.stage import Stage
 
 GUARD: Final = JobId("guard")
-SPAWN: Final = f"{sys.executable} -m foliot chain spawn extra --in 1s"
+SPAWN: Final = f"{sys.executable} -m foliot chain spawn extra --delay 1s"
 _WAIT: Final = 'while [ ! -e "$CRASH_GATE" ]; do sleep 0.05; done'
 _NOW: Final = {"delay": 0}
 

@@ -1,4 +1,4 @@
-"""Writes one line per message to the log of the server."""
+"""Writes one line per alert to the log of the server."""
 
 import logging
 
@@ -12,6 +12,6 @@ class LogNotifier:
     """Fills `ports.notifier.Notifier`."""
 
     async def deliver(self, message: Message, url: str) -> Answer:
-        facts = dict(message.document)
-        log.warning(facts.pop("type").replace(".", "_"), extra=facts)
+        facts = {name: value for name, value in message.document.items() if name != "type"}
+        log.warning("alert_raised", extra=facts)
         return Answer(True, "logged")

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.run.output import LONGEST_LINE, OutputMode, check_size, read_output
 from foliot.domain.run.payload import MAX_BYTES
@@ -36,14 +38,17 @@ class Capture:
         return read_output(self._mode, bytes(self._kept))
 
 
-async def with_output(outcome: Success | Failure, read: Callable[[], bytes | None]) -> Success | Failure:
-    """Return a success with the output from `read`, or a failure if that is invalid. A failure is returned unchanged.
+async def with_output(
+    outcome: Success | Failure, read: Callable[[], bytes | None], *, of_failures: bool = False
+) -> Success | Failure:
+    """Return a success with the output from `read`, or a failure if that is invalid. A failure is returned unchanged,
+    or with its output too if `of_failures`.
 
     `read` runs in a thread, because a mebibyte of JSON takes a while. Another attempt may print valid JSON, so the
     failure is retryable.
     """
     if isinstance(outcome, Failure):
-        return outcome
+        return replace(outcome, output=await asyncio.to_thread(read)) if of_failures else outcome
     try:
         return Success(await asyncio.to_thread(read), outcome.exit_code)
     except InvalidRun as refusal:

@@ -15,7 +15,8 @@ them.
 | `spec` | a class: limits, breaker, stages |
 | `decision` | what a step decided: by a request, by JSON on its last line, or by its exit code |
 | `state` | one chain, and its history |
-| `guard` | what all chains of a class share: which are active, the breaker, the spending of a day |
+| `class_state` | what all chains of a class share: which are active, the breaker, the spending of a day |
+| `refusal` | why a request is refused |
 | `step` | the run of a step: payload, variables, templates |
 | `bounds` | one chain under its limits: arming, creating steps, spending, closing |
 | `flow` | what follows from an ended step |

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from foliot.domain.chain.decision import Decision
-from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend
+from foliot.domain.chain.message import ChainRequest, Decide, ReadStatus, Spawn, Spend
 from foliot.errors import ChainRefused
 
 Duration = float | str | timedelta
@@ -23,14 +23,14 @@ def facts_of(answer: Answer) -> Answer:
 
 
 def spawn_request(
-    name: str, after: Duration | None, payload: Any, key: str, slot: str, deadline: datetime | str | None
+    name: str, delay: Duration | None, payload: Any, dedupe_key: str, slot: str, deadline: datetime | str | None
 ) -> Spawn:
     # Imported here: isolated functions import this module, and few of them start steps.
     from foliot.domain.vocabulary.times import DURATION
 
     moment = deadline.isoformat() if isinstance(deadline, datetime) else deadline
-    delay = None if after is None else DURATION.read(after)
-    return Spawn(name=name, after=delay, payload=payload, key=key, slot=slot, deadline=moment)
+    span = None if delay is None else DURATION.read(delay)
+    return Spawn(name=name, delay=span, payload=payload, dedupe_key=dedupe_key, slot=slot, deadline=moment)
 
 
 class ChainCalls(Struct, frozen=True, gc=False):
@@ -42,18 +42,18 @@ class ChainCalls(Struct, frozen=True, gc=False):
         self,
         name: str,
         *,
-        after: Duration | None = None,
+        delay: Duration | None = None,
         payload: Any = None,
-        key: str = "",
+        dedupe_key: str = "",
         slot: str = "",
         deadline: datetime | str | None = None,
     ) -> Answer:
         """Create a step: a stage of the chain; outside of a chain, one run of a job as a follow-up.
 
-        `after` is at least one second. Of two open steps with the same name and `key` only one is created. Returns
-        `run_id`, `key`, `due_at` and `is_new`.
+        `delay` is at least one second. Of two open steps with the same name and `dedupe_key` only one is created.
+        Returns `run_id`, `step`, `due_at` and `is_new`.
         """
-        return facts_of(self.ask(spawn_request(name, after, payload, key, slot, deadline)))
+        return facts_of(self.ask(spawn_request(name, delay, payload, dedupe_key, slot, deadline)))
 
     def close(self, reason: str = "") -> None:
         """Close the chain when this step ends."""
@@ -77,7 +77,7 @@ class ChainCalls(Struct, frozen=True, gc=False):
 
     def status(self) -> Answer:
         """Return what this step is told about its chain."""
-        return facts_of(self.ask(Look()))
+        return facts_of(self.ask(ReadStatus()))
 
 
 class AsyncChainCalls(Struct, frozen=True, gc=False):
@@ -89,13 +89,13 @@ class AsyncChainCalls(Struct, frozen=True, gc=False):
         self,
         name: str,
         *,
-        after: Duration | None = None,
+        delay: Duration | None = None,
         payload: Any = None,
-        key: str = "",
+        dedupe_key: str = "",
         slot: str = "",
         deadline: datetime | str | None = None,
     ) -> Answer:
-        return facts_of(await self.ask(spawn_request(name, after, payload, key, slot, deadline)))
+        return facts_of(await self.ask(spawn_request(name, delay, payload, dedupe_key, slot, deadline)))
 
     async def close(self, reason: str = "") -> None:
         facts_of(await self.ask(Decide(decision=Decision.CLOSE, reason=reason)))
@@ -113,4 +113,4 @@ class AsyncChainCalls(Struct, frozen=True, gc=False):
         return facts_of(await self.ask(Spend(tokens=tokens, usd=usd)))
 
     async def status(self) -> Answer:
-        return facts_of(await self.ask(Look()))
+        return facts_of(await self.ask(ReadStatus()))

@@ -7,7 +7,8 @@ code. A step that decides nothing of this has failed.
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from math import isfinite
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from foliot.domain.instant import EARLIEST, LATEST, Instant, from_datetime
 from foliot.domain.run.payload import UNREADABLE
 
-T = TypeVar("T")
+_MOST_COUNTED: Final = 10**15
 
 
 class Decision(StrEnum):
@@ -64,7 +65,7 @@ class Report(Struct, frozen=True, kw_only=True):
     """The JSON object that a step prints as its last line, returns, or answers with. Other keys are allowed."""
 
     decision: str | None = None
-    """A word that is no decision of the stage makes the step a failure."""
+    """A value that is no decision of the stage makes the step a failure."""
     reason: str = ""
     slot: str = ""
     """Which incident a scout found, if there can be several."""
@@ -76,46 +77,72 @@ class Report(Struct, frozen=True, kw_only=True):
     usd: float = 0.0
 
 
-class Usage(Struct, frozen=True, kw_only=True):
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-
-class AgentResult(Struct, frozen=True, kw_only=True):
-    """What the command of an agent prints as its result. What the agent itself says is the text `result`."""
-
-    result: str
-    usage: Usage | None = None
-    total_cost_usd: float | None = None
-
-    @property
-    def has_spending(self) -> bool:
-        return self.usage is not None or self.total_cost_usd is not None
-
-
 NO_REPORT: Final = Report()
 _FENCE: Final = "```"
 
 
 def read_report(output: bytes | None) -> Report:
-    """Return the report in the output of a step. Output that is not such an object reports nothing.
+    """Return the report in the output of a step. Output that is not an object reports nothing.
 
     In the result of an agent, the report is the last line of its text. What was spent is what the command says, not
     what the agent says.
     """
-    agent = _read(output, AgentResult)
-    if agent is None or not agent.has_spending:
-        return _read(output, Report) or NO_REPORT
-    said = _read(_last_line(agent.result), Report) or NO_REPORT
-    usage = agent.usage or Usage()
-    return replace(said, tokens=usage.input_tokens + usage.output_tokens, usd=agent.total_cost_usd or 0.0)
+    found = _object(output)
+    if not _is_agent_result(found):
+        return _report(found)
+    usage = found.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    tokens = _count(counts.get("input_tokens")) + _count(counts.get("output_tokens"))
+    return replace(
+        _report(_object(_last_line(found["result"]))), tokens=tokens, usd=_amount(found.get("total_cost_usd"))
+    )
 
 
-def _read(output: bytes | None, kind: type[T]) -> T | None:
+def _is_agent_result(found: Mapping[str, Any]) -> bool:
+    """Whether the command of an agent has printed it: its text, and what it has spent."""
+    has_spending = found.get("usage") is not None or found.get("total_cost_usd") is not None
+    return isinstance(found.get("result"), str) and has_spending
+
+
+def _object(output: bytes | None) -> Mapping[str, Any]:
     try:
-        return None if output is None else msgspec.json.decode(output, type=kind)
+        found = None if output is None else msgspec.json.decode(output)
     except UNREADABLE:
-        return None
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _report(found: Mapping[str, Any]) -> Report:
+    """Read each field by itself: a wrong one must not hide what the step decided."""
+    decision, deadline = found.get("decision"), found.get("deadline")
+    return Report(
+        decision=None if decision is None else _text(decision),
+        reason=_text(found.get("reason")),
+        slot=_text(found.get("slot")),
+        deadline=deadline if deadline is None or type(deadline) is int else _text(deadline),
+        data=found.get("data"),
+        tokens=_count(found.get("tokens")),
+        usd=_amount(found.get("usd")),
+    )
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return msgspec.json.encode(value).decode()
+
+
+def _count(value: Any) -> int:
+    return int(min(_amount(value), _MOST_COUNTED))
+
+
+def _amount(value: Any) -> float:
+    """Return a number, also if it is written as text. Anything else counts as 0."""
+    try:
+        amount = float(value) if type(value) in (int, float, str) else 0.0
+    except (ValueError, OverflowError):
+        return 0.0
+    return amount if isfinite(amount) else 0.0
 
 
 def _last_line(text: str) -> bytes:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from foliot.domain.chain.bounds import BoundedChain
 from foliot.domain.chain.decision import POSSIBLE, Decision, Report, read_report
-from foliot.domain.chain.guard import Refusal
+from foliot.domain.chain.refusal import Refusal, RefusalCode
 from foliot.domain.chain.spec import ACTION, ESCALATE, MONITOR, SCOUT, VERIFY
 from foliot.domain.chain.state import ChainOutcome, ChainState, ChainStep
 from foliot.domain.instant import Instant, Millis
@@ -14,8 +14,9 @@ from foliot.domain.run.run import Status
 from foliot.domain.tree.kind import ChildEnd
 
 MOST_REASON: Final = 1_000
-SCOUT_FAILED: Final = "scout_failed"
 _LOST: Final = frozenset({Reason.LEASE_LOST, Reason.RESTART})
+_DECIDING: Final = frozenset({Status.SUCCESS, Status.PARTIAL})
+_MOST_QUOTED: Final = 64
 _PASSING: Final = frozenset({Reason.TIMEOUT, Reason.CONNECTION})
 """Reasons of failures after which a retry may help, whatever the exit code."""
 
@@ -25,26 +26,28 @@ class Flow(BoundedChain):
 
     def end_step(self, step: ChainStep, end: ChildEnd) -> None:
         chain = self.chain
-        step.status, step.started_at, step.ended_at = end.status, end.started_at, self.now
+        step.status, step.started_at, step.finished_at = end.status, end.started_at, self.now
         if chain.state is ChainState.ARMED and step.depth > 0 and end.started_at is not None:
             chain.move(ChainState.ACTIVE, f"{step.key} began", max(end.started_at, chain.armed_at or end.started_at))
-        report = read_report(end.output) if end.status is Status.SUCCESS else Report()
+        report = read_report(end.output)
         self.spend(step, report.tokens, report.usd)
         decision = self._decision(step, report, end)
-        if decision is not None and not step.is_told:
+        if decision is not None and not step.has_decided:
             step.decision, step.reason = decision, report.reason[:MOST_REASON]
         if chain.closing is not None or not (chain.is_armed or step.stage == SCOUT):
             return
+        if chain.escalation is not None and step.stage != ESCALATE:
+            return  # a person has been told, and decides what follows
         if decision is None:
             if not (step.is_cancelled or self.is_over):
-                self._failed(step, end)
+                self._failed(step, end, _failure(step, report, end))
         else:
             self._decided(step, decision, report)
 
     def _decision(self, step: ChainStep, report: Report, end: ChildEnd) -> Decision | None:
-        if step.is_told:
+        if step.has_decided:
             return step.decision
-        if end.status not in (Status.SUCCESS, Status.PARTIAL):
+        if end.status not in _DECIDING:
             return None
         possible = POSSIBLE.get(step.stage, POSSIBLE[""])
         if report.decision is not None:
@@ -101,10 +104,9 @@ class Flow(BoundedChain):
         depth = step.depth if step.stage == MONITOR else step.depth + 1
         self.plan(MONITOR, depth=depth, parent=step.key, cause=why, due_at=due_at)
 
-    def _failed(self, step: ChainStep, end: ChildEnd) -> None:
-        why = f"{step.key} ended as {end.status}" + (f": {end.error}" if end.error else "")
+    def _failed(self, step: ChainStep, end: ChildEnd, why: str) -> None:
         if step.stage == SCOUT:
-            self.refusal = Refusal(SCOUT_FAILED, why, "Look at its log.")
+            self.refusal = Refusal(RefusalCode.SCOUT_FAILED, why, "Look at its log.")
         elif step.stage == ESCALATE:
             self.close(ChainOutcome.ESCALATED, f"{step.cause}; {why}")
         elif self.body.is_imperative:
@@ -139,6 +141,17 @@ class Flow(BoundedChain):
             return
         self.chain.retries[stage] = retries + 1
         self.plan(stage, depth=repeated.depth, parent=step.key, cause=why, due_at=due_at)
+
+
+def _failure(step: ChainStep, report: Report, end: ChildEnd) -> str:
+    """Return why a step that decided nothing has failed."""
+    if end.status not in _DECIDING:
+        return f"{step.key} ended as {end.status}" + (f": {end.error}" if end.error else "")
+    if report.decision is None:
+        return f"{step.key} ended with exit code {end.exit_code or 0}, which decides nothing"
+    possible = ", ".join(sorted(POSSIBLE.get(step.stage, POSSIBLE[""])))
+    who = f"{'an' if step.stage[0] in 'aeiou' else 'a'} {step.stage}"
+    return f'{step.key} decided "{report.decision[:_MOST_QUOTED]}", which {who} cannot; it can decide: {possible}'
 
 
 def monitor_delay(intervals: Sequence[Any], now: Instant, deadline: Instant | None) -> Millis:

@@ -5,9 +5,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import convert
 
+from foliot.domain.chain.class_state import ClassState, class_key, read_class
 from foliot.domain.chain.decision import Report
-from foliot.domain.chain.flow import SCOUT_FAILED, Flow
-from foliot.domain.chain.guard import ClassState, Refusal, class_key, read_class
+from foliot.domain.chain.flow import Flow
+from foliot.domain.chain.refusal import Refusal, RefusalCode
 from foliot.domain.chain.spec import CHAIN, MONITOR, SCOUT, VERIFY, ChainSpec
 from foliot.domain.chain.state import Chain, ChainOutcome, ChainRecord, ChainState, read_chain
 from foliot.domain.chain.step import ChainBody, stage_job, stage_spec
@@ -103,7 +104,7 @@ def settlement_of(flow: Flow, shared: SharedDocument) -> Settlement:
         deadline=tree.deadline if chain.expires_at is None else chain.expires_at,
         is_ending=tree.is_ending or flow.is_over,
     )
-    document = flow.guard.encode()
+    document = flow.class_state.encode()
     change = SharedChange(class_key(flow.body.class_id), shared.version, document)
     is_changed = document != (shared.body or ClassState().encode())
     effects = Effects(change if is_changed else None, record_of(flow), tuple(flow.alerts), tuple(flow.wakes))
@@ -138,7 +139,7 @@ def _ended(flow: Flow) -> Ended:
     """Return how the run of a chain without open steps ends."""
     chain = flow.chain
     outcome = chain.outcome or _unarmed(flow.refusal)
-    summary = msgspec.json.encode({"chain": chain.id or None, "outcome": outcome, "steps": chain.children})
+    summary = msgspec.json.encode({"chain": chain.id or None, "outcome": outcome, "step_count": chain.children})
     if chain.outcome is not None:
         status, reason = _STATUSES[chain.outcome]
         cause = "" if chain.closing is None else chain.closing.cause
@@ -149,7 +150,7 @@ def _ended(flow: Flow) -> Ended:
         return Ended(Status.TIMEOUT, Reason.TIMEOUT, "the scout took longer than the timeout", output=summary)
     if flow.refusal is None:
         return Ended(Status.SUCCESS, output=summary)
-    if flow.refusal.code == SCOUT_FAILED:
+    if flow.refusal.code is RefusalCode.SCOUT_FAILED:
         return Ended(Status.FAILED, Reason.CHAIN_FAILED, flow.refusal.message, output=summary)
     return Ended(Status.SKIPPED, Reason.CHAIN_REFUSED, _words(flow.refusal), output=summary)
 
@@ -158,7 +159,7 @@ def _unarmed(refusal: Refusal | None) -> str:
     """Return the outcome of a run that armed no chain."""
     if refusal is None:
         return "quiet"
-    return "failed" if refusal.code == SCOUT_FAILED else "refused"
+    return "failed" if refusal.code is RefusalCode.SCOUT_FAILED else "refused"
 
 
 def _words(refusal: Refusal) -> str:
@@ -215,7 +216,7 @@ def imperative_tree(run_id: RunId, job_id: JobId, now: Instant) -> Tree:
 
 
 def imperative_flow(
-    run_id: RunId, job_id: JobId, origin: RunId, guard: ClassState, class_id: str, now: Instant, ids: IdSource
+    run_id: RunId, job_id: JobId, origin: RunId, class_state: ClassState, class_id: str, now: Instant, ids: IdSource
 ) -> Flow:
     body = ChainBody(class_id=class_id, spec=ChainSpec(), jobs={}, stage_jobs={}, origin=origin)
-    return Flow(imperative_tree(run_id, job_id, now)._replace(body=body), body, Chain(), guard, now, ids)
+    return Flow(imperative_tree(run_id, job_id, now)._replace(body=body), body, Chain(), class_state, now, ids)

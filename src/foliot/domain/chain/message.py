@@ -13,11 +13,11 @@ class Spawn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="
     """Create a step. In a chain of a class, `name` is a stage; otherwise it is a job."""
 
     name: str
-    after: Millis | None = None
+    delay: Millis | None = None
     """Milliseconds from now. None: the default of the stage, or one second."""
     payload: Any = None
-    key: str = ""
-    """Names the attempt window: of two open steps with the same name and key only one is created."""
+    dedupe_key: str = ""
+    """Names the attempt window: of two open steps with the same name and dedupe key only one is created."""
     slot: str = ""
     deadline: int | str | None = None
     claims: Mapping[str, Any] = {}
@@ -39,13 +39,38 @@ class Spend(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="
     usd: float = 0.0
 
 
-class Look(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="status"):
+class ReadStatus(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="status"):
     """Read the state of the chain."""
 
 
-ChainRequest = Spawn | Decide | Spend | Look
-CLAIMING: Final = {
-    "spawn": frozenset({"type", *Spawn.__struct_fields__}),
-    "decide": frozenset({"type", *Decide.__struct_fields__}),
-}
-"""The requests that may claim something, with their fields. Whatever else one of them has is a claim."""
+ChainRequest = Spawn | Decide | Spend | ReadStatus
+CLAIMING: Final = {"spawn": frozenset(Spawn.__struct_fields__), "decide": frozenset(Decide.__struct_fields__)}
+"""The requests that may claim something, with their fields."""
+_CLAIMED: Final = frozenset(
+    {
+        *("chainid", "chainclass", "class", "classid", "stage", "depth", "attempt", "expiresat", "deadline"),
+        *("limits", "maxdepth", "maxchildren", "maxretries"),
+    }
+)
+"""What only the scheduler decides, as `claim_name` returns it."""
+
+
+def claim_name(name: str) -> str:
+    """Return the name of a claim without differences in writing: expiresAt, expires_at and expires-at are one."""
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def split_claims(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Move fields that only the scheduler decides into the claims of a request, which its chain checks.
+
+    Other unknown fields stay, and are refused as wrong.
+    """
+    known = CLAIMING.get(str(request.get("type")))
+    if known is None:
+        return {**request}
+    names = [name for name in request if name not in known and claim_name(name) in _CLAIMED]
+    if not names:
+        return {**request}
+    given = request.get("claims")
+    claims = {**(given if isinstance(given, Mapping) else {}), **{name: request[name] for name in names}}
+    return {**{name: value for name, value in request.items() if name not in names}, "claims": claims}

@@ -68,14 +68,14 @@ class ChainStep(Struct, kw_only=True, omit_defaults=True):
     window: str = ""
     """The attempt window that a request gave it: of two open steps of one stage and window only one is created."""
     decision: Decision | None = None
-    is_told: bool = False
+    has_decided: bool = False
     """The running step has told its decision."""
     reason: str = ""
     is_cancelled: bool = False
     """The chain has cancelled it."""
     status: Status | None = None
     started_at: Instant | None = None
-    ended_at: Instant | None = None
+    finished_at: Instant | None = None
     tokens: int = 0
     usd: float = 0.0
 
@@ -134,6 +134,8 @@ class Chain(Struct, kw_only=True, omit_defaults=True):
     data: Any = None
     moves: list[Move] = []
     refused: list[Refused] = []
+    escalation: str | None = None
+    """Why a person was told. After that nothing else is planned."""
     closing: Closing | None = None
     outcome: ChainOutcome | None = None
 

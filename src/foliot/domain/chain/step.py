@@ -21,7 +21,14 @@ from foliot.domain.workflow.spec import GRAPH
 
 STEP_TRIGGER: Final = "chain"
 SCOUT_TIMEOUT: Final = Millis(10 * MINUTE)
-_TEMPLATE: Final = re.compile(r"\{\{\s*(chainId|chainClass|stage|depth|attempt|expiresAt|deadline)\s*\}\}")
+_TEMPLATES: Final = {
+    **{name: name for name in ("chain_id", "chain_class", "stage", "depth", "attempt", "expires_at", "deadline")},
+    "chainId": "chain_id",
+    "chainClass": "chain_class",
+    "expiresAt": "expires_at",
+}
+"""What may be between two braces -> the field of the metadata."""
+_TEMPLATE: Final = re.compile(rf"\{{\{{\s*({'|'.join(_TEMPLATES)})\s*\}}\}}")
 _TEMPLATED: Final = ("env", "prompt", "args", "command", "argv", "url", "body", "headers", "stdin")
 """Fields of a specification in which templates are replaced, except in the command line of a shell."""
 _LAST_LINE: Final = "last_line"
@@ -83,15 +90,15 @@ def metadata(body: ChainBody, chain: Chain, step: ChainStep) -> dict[str, Any]:
     """Return what a step is told about its chain. It cannot change it."""
     limits = body.spec.limits
     return {
-        "chainId": chain.id,
-        "chainClass": body.class_id,
+        "chain_id": chain.id,
+        "chain_class": body.class_id,
         "stage": step.stage,
         "depth": step.depth,
         "attempt": step.attempt,
-        "expiresAt": _moment(chain.expires_at),
+        "expires_at": _moment(chain.expires_at),
         "deadline": _moment(chain.deadline),
-        "maxDepth": limits.max_depth,
-        "maxChildren": limits.max_children,
+        "max_depth": limits.max_depth,
+        "max_children": limits.max_children,
     }
 
 
@@ -153,12 +160,12 @@ def _params(workflow: JobSpec, payload: dict[str, Any]) -> dict[str, Any]:
 
 def _variables(about: Mapping[str, Any]) -> dict[str, str]:
     names = {
-        "FOLIOT_CHAIN_ID": "chainId",
-        "FOLIOT_CHAIN_CLASS": "chainClass",
+        "FOLIOT_CHAIN_ID": "chain_id",
+        "FOLIOT_CHAIN_CLASS": "chain_class",
         "FOLIOT_CHAIN_STAGE": "stage",
         "FOLIOT_CHAIN_DEPTH": "depth",
         "FOLIOT_CHAIN_ATTEMPT": "attempt",
-        "FOLIOT_CHAIN_EXPIRES_AT": "expiresAt",
+        "FOLIOT_CHAIN_EXPIRES_AT": "expires_at",
         "FOLIOT_CHAIN_DEADLINE": "deadline",
     }
     return {variable: str(about[name]) for variable, name in names.items() if about[name] is not None}
@@ -178,7 +185,7 @@ def _is_program(spec: JobSpec, name: str) -> bool:
 
 def _render(value: Any, about: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
-        return _TEMPLATE.sub(lambda found: "" if (known := about[found[1]]) is None else str(known), value)
+        return _TEMPLATE.sub(lambda found: "" if (known := about[_TEMPLATES[found[1]]]) is None else str(known), value)
     if isinstance(value, Mapping):
         return {name: _render(one, about) for name, one in value.items()}
     return [_render(one, about) for one in value] if isinstance(value, list | tuple) else value

@@ -55,29 +55,27 @@ class Context(Struct, frozen=True, gc=False):
     read_results: Callable[[bool], Results] = no_results
     """Reads the results of the fanout that this run belongs to; True: only those of failed items."""
 
-    ask_chain: Callable[[ChainRequest], Mapping[str, Any]] = _no_chain
-    """Asks the chain of this run, and waits."""
-    ask_chain_async: Callable[[ChainRequest], Awaitable[Mapping[str, Any]]] = _no_chain_async
-    """The same for coroutines."""
+    _ask_chain: Callable[[ChainRequest], Mapping[str, Any]] = _no_chain
+    _ask_chain_async: Callable[[ChainRequest], Awaitable[Mapping[str, Any]]] = _no_chain_async
 
     @property
     def chain(self) -> ChainCalls:
         """The chain that this run is a step of. In a coroutine function use `async_chain`."""
-        return ChainCalls(self.ask_chain)
+        return ChainCalls(self._ask_chain)
 
     @property
     def async_chain(self) -> AsyncChainCalls:
         """The same, with methods to await."""
-        return AsyncChainCalls(self.ask_chain_async)
+        return AsyncChainCalls(self._ask_chain_async)
 
     def spawn(
-        self, job: str, *, after: float | str | timedelta | None = None, payload: Any = None, key: str = ""
+        self, job: str, *, delay: float | str | timedelta | None = None, payload: Any = None, dedupe_key: str = ""
     ) -> Mapping[str, Any]:
         """Run a job once, later, as a follow-up of this run: at most a few, and only for a limited time.
 
         The same as `chain.spawn`. Raises ChainRefused if a limit forbids it.
         """
-        return self.chain.spawn(job, after=after, payload=payload, key=key)
+        return self.chain.spawn(job, delay=delay, payload=payload, dedupe_key=dedupe_key)
 
     @property
     def scheduled_for(self) -> datetime | None:

@@ -77,6 +77,8 @@ class Failure(Struct, frozen=True, gc=False, tag="failure", tag_field="outcome")
     reason: Reason
     exit_code: int | None = None
     retryable: bool = True
+    output: bytes | None = None
+    """What it reported although it failed, as JSON: a step of a chain says what it has spent."""
 
     @property
     def is_by_signal(self) -> bool:

@@ -299,8 +299,8 @@ def verdict_of(run: Attempted, outcome: Outcome, options: Options) -> Verdict:
             return HandedOver(executor_run_id, options.timeout)
         case TimedOut(error=error):
             return _retry_or_end(run, options, Ended(Status.TIMEOUT, Reason.TIMEOUT, public_error(error)))
-        case Failure(error=error, reason=reason, exit_code=exit_code, retryable=retryable):
-            ended = Ended(Status.FAILED, reason, public_error(error), exit_code)
+        case Failure(error=error, reason=reason, exit_code=exit_code, retryable=retryable, output=output):
+            ended = Ended(Status.FAILED, reason, public_error(error), exit_code, output)
             return _retry_or_end(run, options, ended) if retryable else ended
 
 

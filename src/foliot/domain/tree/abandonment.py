@@ -6,7 +6,7 @@ definition: running children are cancelled, and steps that have not begun, inclu
 
 from collections.abc import Mapping, Sequence
 
-from foliot.domain.chain.guard import read_class
+from foliot.domain.chain.class_state import read_class
 from foliot.domain.chain.spec import CHAIN
 from foliot.domain.chain.state import ChainOutcome
 from foliot.domain.ids import RunId
@@ -64,7 +64,7 @@ def abandoned_outcome(ended: Ended) -> ChainOutcome:
 
 
 def without_chain(document: bytes, run_id: RunId) -> bytes:
-    """Return the document of a class without one of its active chains."""
+    """Return the state of a class without one of its active chains."""
     state = read_class(document)
     state.active = [one for one in state.active if one.run_id != run_id]
     return state.encode()

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from foliot.domain.chain.message import CLAIMING, ChainRequest
+from foliot.domain.chain.message import ChainRequest, split_claims
 from foliot.domain.run.lease import Claim
 from foliot.errors import ChannelRefused, InvalidInput
 from foliot.ports.work import Work
@@ -23,19 +23,13 @@ async def ask_chain(work: Work, claim: Claim, request: ChainRequest) -> Mapping[
 async def answer_chain(work: Work, claim: Claim, request: Mapping[str, object]) -> Mapping[str, Any]:
     """Answer a request of the type `chain`. Its field `request` has the type and the fields of a `ChainRequest`."""
     try:
-        asked: ChainRequest = msgspec.convert(_with_claims(request.get("request")), ChainRequest)
+        given = request.get("request")
+        asked: ChainRequest = msgspec.convert(
+            split_claims(given) if isinstance(given, Mapping) else given, ChainRequest
+        )
     except msgspec.ValidationError as error:
         raise InvalidInput(
             f"the request to the chain has a wrong field: {error}",
             hint='Send for example {"type": "decide", "decision": "close"}.',
         ) from None
     return {"answer": await ask_chain(work, claim, asked)}
-
-
-def _with_claims(request: object) -> object:
-    """Move fields that no request has into its claims: the chain checks them, and a false one is a violation."""
-    if not isinstance(request, Mapping) or request.get("type") not in CLAIMING:
-        return request
-    known = CLAIMING[request["type"]]
-    claims = {name: value for name, value in request.items() if name not in known}
-    return {name: value for name, value in request.items() if name in known} | ({"claims": claims} if claims else {})

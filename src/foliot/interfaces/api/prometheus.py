@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 import foliot
-from foliot.domain.chain.guard import BreakerState
+from foliot.domain.chain.class_state import BreakerState
 from foliot.domain.run.run import TERMINAL
 from foliot.domain.schedule.tick import REASONS, TickOutcome, TickReason
 from foliot.service.queries.meter import Histogram, Meter

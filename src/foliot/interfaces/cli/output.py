@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from foliot.errors import FoliotError
+from foliot.errors import ChainRefused, FoliotError
 from foliot.interfaces.cli.render.text import escaped
 
 _PROBLEMS_AS_JSON: Final = ContextVar("problems_as_json", default=False)
@@ -79,7 +79,8 @@ def problems_as_json(is_json: bool) -> Iterator[None]:
 
 
 def print_failure(error: FoliotError) -> None:
-    print_error(error.message, error.hint, code=error.code)
+    refusal = error.refusal if isinstance(error, ChainRefused) else ""
+    print_problem("error", error.message, error.hint, code=error.code, refusal=refusal)
 
 
 def print_error(message: str, hint: str = "", *, code: str = "error") -> None:
@@ -91,11 +92,23 @@ def print_warning(message: str, hint: str = "", *, code: str = "warning") -> Non
     print_problem("warning", message, hint, code=code)
 
 
-def print_problem(severity: str, message: str, hint: str = "", *, code: str = "", place: str = "") -> None:
-    """Print an error or a warning, with file and line if it has a place. Programs compare the code."""
+def print_problem(
+    severity: str,
+    message: str,
+    hint: str = "",
+    *,
+    code: str = "",
+    place: str = "",
+    refusal: str = "",
+) -> None:
+    """Print an error or a warning, with file and line if it has a place. Programs compare the code.
+
+    `refusal`: why a chain refused a request, as a word.
+    """
     if _PROBLEMS_AS_JSON.get():
+        more = {"refusal": refusal, "place": place}
         facts = {"severity": severity, "code": code or severity, "message": message, "hint": hint}
-        print_note(_json({**facts, "place": place} if place else facts))
+        print_note(_json({**facts, **{name: text for name, text in more.items() if text}}))
         return
     colour = "red" if severity == "error" else "yellow"
     label = click.style(f"{severity}:", fg=colour, bold=True)

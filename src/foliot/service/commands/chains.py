@@ -1,9 +1,10 @@
 """Commands about chains: stop one, stop a whole class, close a breaker."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from foliot.domain.alert import Alert, AlertKind
-from foliot.domain.chain.guard import ClassState, read_class
+from foliot.domain.chain.class_state import ClassState, read_class
 from foliot.domain.ids import RunId
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.tree.settlement import SharedChange
@@ -12,7 +13,12 @@ from foliot.ports.chains import ChainClass
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 
-Change = Callable[[ClassState], list[Alert]]
+
+class ClassChange(NamedTuple):
+    """What follows from a change of the state of a class."""
+
+    alerts: Sequence[Alert] = ()
+    cancels: Sequence[RunId] = ()
 
 
 class ChainService:
@@ -32,48 +38,43 @@ class ChainService:
 
     async def stop_class(self, class_id: str) -> int:
         """Stop a class and all its chains, in one transaction. Return how many chains were active."""
-        stopped: list[RunId] = []
 
-        def change(state: ClassState) -> list[Alert]:
+        def change(state: ClassState) -> ClassChange:
             state.is_stopped = True
-            stopped[:] = [one.run_id for one in state.active]
-            return []
+            return ClassChange(cancels=[one.run_id for one in state.active])
 
-        await self._change(class_id, change, stopped)
-        return len(stopped)
+        return len((await self._change(class_id, change)).cancels)
 
     async def resume_class(self, class_id: str) -> None:
         """Let a stopped class arm chains again."""
 
-        def change(state: ClassState) -> list[Alert]:
+        def change(state: ClassState) -> ClassChange:
             state.is_stopped = False
-            return []
+            return ClassChange()
 
-        await self._change(class_id, change, [])
+        await self._change(class_id, change)
 
     async def reset(self, class_id: str, *, actor: str, reason: str) -> None:
         """Close the breaker of a class before its cooldown is over."""
         if not reason.strip():
-            raise InvalidInput("a reset needs a reason", hint="Say what has been mended.", field="reason")
+            raise InvalidInput("a reset needs a reason", hint="Say what has been fixed.", field="reason")
 
-        def change(state: ClassState) -> list[Alert]:
-            state.failures = []
-            if state.opened is None:
-                return []
-            state.opened = None
-            return [Alert(AlertKind.BREAKER_CLOSED, class_id, {"actor": actor, "reason": reason})]
+        def change(state: ClassState) -> ClassChange:
+            was_open, state.failures, state.opened = state.opened is not None, [], None
+            alert = Alert(AlertKind.BREAKER_CLOSED, class_id, {"actor": actor, "reason": reason})
+            return ClassChange(alerts=[alert] if was_open else [])
 
-        await self._change(class_id, change, [])
+        await self._change(class_id, change)
 
-    async def _change(self, class_id: str, change: Change, cancels: list[RunId]) -> None:
-        """Change the document of a class. Begin again if another process has changed it meanwhile."""
+    async def _change(self, class_id: str, change: Callable[[ClassState], ClassChange]) -> ClassChange:
+        """Change the state of a class, and return what followed. Begin again if another process has changed it."""
         while True:
             stored = await self._class(class_id)
             state = read_class(stored.document.body)
-            alerts = change(state)
+            made = change(state)
             new = SharedChange(stored.key, stored.document.version, state.encode())
-            if await self._storage.orders.change_class(new, cancels, alerts):
-                return
+            if await self._storage.orders.change_class(new, made.cancels, made.alerts):
+                return made
 
     async def _class(self, class_id: str) -> ChainClass:
         known = {one.class_id: one for one in await self._storage.queries.chain_classes()}

@@ -1,11 +1,11 @@
 """Views of chains and of their classes."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, convert
 
-from foliot.domain.chain.guard import BreakerState, read_class
+from foliot.domain.chain.class_state import BreakerState, read_class
 from foliot.domain.chain.spec import ChainSpec, Limits
 from foliot.domain.chain.state import ChainOutcome, ChainRecord, ChainState, ChainStep, Move
 from foliot.domain.instant import SECOND, Instant, to_datetime
@@ -15,6 +15,8 @@ from foliot.domain.run.run import BEGUN, Run, Status
 from foliot.ports.chains import ChainClass, ChainDetails
 from foliot.service.queries.documents import moment
 
+_SPANS: Final = ("lifetime", "spawn_window", "class_window")
+
 
 class LimitsView(Struct, frozen=True, kw_only=True):
     max_depth: int
@@ -23,6 +25,13 @@ class LimitsView(Struct, frozen=True, kw_only=True):
     lifetime: float
     """Seconds."""
     max_concurrent: int
+    spawns: int
+    """Steps that the steps of one chain may ask for within `spawn_window`."""
+    spawn_window: float
+    """Seconds."""
+    class_spawns: int
+    class_window: float
+    """Seconds."""
     tokens: int | None
     usd: float | None
     daily_tokens: int | None
@@ -44,7 +53,7 @@ class ClassView(Struct, frozen=True, kw_only=True):
     """The last runs before that."""
     stopped: bool
     """Whether a person has stopped the class."""
-    active: list[str]
+    active_chains: list[str]
     """The chains that are not closed."""
     failures: int
     """Failed chains in a row."""
@@ -66,12 +75,13 @@ class ChainView(Struct, frozen=True, kw_only=True):
     deadline: datetime | None
     expires_at: datetime
     closed_at: datetime | None
-    children: int
+    step_count: int
+    """Without the scout."""
     tokens: int
     usd: float
 
 
-class MoveView(Struct, frozen=True, kw_only=True):
+class StateChangeView(Struct, frozen=True, kw_only=True):
     at: datetime
     state: ChainState
     cause: str
@@ -86,7 +96,7 @@ class ChainStepView(Struct, frozen=True, kw_only=True):
     status: str
     due_at: datetime
     started_at: datetime | None
-    ended_at: datetime | None
+    finished_at: datetime | None
     cause: str
     """Why it was created."""
     decision: str | None
@@ -123,9 +133,9 @@ class ChainDetailView(ChainView, frozen=True, kw_only=True):
 
     cause: str | None
     """Why it was closed, or is being closed."""
-    moves: list[MoveView]
+    state_changes: list[StateChangeView]
     steps: list[ChainStepView]
-    refused: list[RefusedView]
+    refused_requests: list[RefusedView]
     limits: LimitsView
 
 
@@ -141,7 +151,7 @@ def view_class(stored: ChainClass, now: Instant) -> ClassView:
         cause=None if opened is None else opened.cause,
         run_ids=[] if opened is None else [*opened.run_ids],
         stopped=state.is_stopped,
-        active=[one.chain_id for one in state.active],
+        active_chains=[one.chain_id for one in state.active],
         failures=len(state.failures),
         tokens_today=tokens,
         usd_today=usd,
@@ -162,7 +172,7 @@ def _spec(stored: ChainClass) -> ChainSpec | None:
 
 def _limits(limits: Limits) -> LimitsView:
     named = {name: getattr(limits, name) for name in LimitsView.__struct_fields__}
-    return LimitsView(**{**named, "lifetime": limits.lifetime / SECOND})
+    return LimitsView(**{**named, **{name: named[name] / SECOND for name in _SPANS}})
 
 
 def view_chain(record: ChainRecord) -> ChainView:
@@ -181,7 +191,7 @@ def _facts(record: ChainRecord) -> dict[str, Any]:
         "deadline": moment(record.deadline),
         "expires_at": to_datetime(record.expires_at),
         "closed_at": moment(record.closed_at),
-        "children": record.children,
+        "step_count": record.children,
         "tokens": record.tokens,
         "usd": record.usd,
     }
@@ -200,9 +210,9 @@ def view_details(record: ChainRecord, found: ChainDetails) -> ChainDetailView:
     return ChainDetailView(
         **facts,
         cause=None if chain.closing is None else chain.closing.cause,
-        moves=[_move(one) for one in chain.moves],
+        state_changes=[_state_change(one) for one in chain.moves],
         steps=[_step(step, found) for step in chain.steps],
-        refused=[
+        refused_requests=[
             RefusedView(at=to_datetime(one.at), code=one.code, message=one.message, step=one.step)
             for one in chain.refused
         ],
@@ -232,8 +242,8 @@ def _decided(step: ChainStepView) -> str | None:
     return step.decision and step.decision + (f": {step.reason}" if step.reason else "")
 
 
-def _move(move: Move) -> MoveView:
-    return MoveView(at=to_datetime(move.at), state=move.state, cause=move.cause)
+def _state_change(move: Move) -> StateChangeView:
+    return StateChangeView(at=to_datetime(move.at), state=move.state, cause=move.cause)
 
 
 def _step(step: ChainStep, found: ChainDetails) -> ChainStepView:
@@ -248,7 +258,7 @@ def _step(step: ChainStep, found: ChainDetails) -> ChainStepView:
         status="removed" if status is None else status,
         due_at=to_datetime(step.due_at),
         started_at=moment(step.started_at or (None if run is None else run.started_at)),
-        ended_at=moment(step.ended_at),
+        finished_at=moment(step.finished_at),
         cause=step.cause,
         decision=step.decision,
         reason=step.reason,

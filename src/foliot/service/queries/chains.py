@@ -4,7 +4,7 @@ from foliot.domain.chain.state import ChainState
 from foliot.domain.chain.step import STEP_TRIGGER
 from foliot.domain.ids import RunId
 from foliot.domain.instant import LATEST, Instant
-from foliot.domain.run.run import Run
+from foliot.domain.run.run import Run, Status
 from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.errors import NotFound
 from foliot.ports.chains import ChainCursor, ChainDetails, ChainFilter
@@ -56,22 +56,27 @@ class ChainQueries:
     ) -> tuple[list[ChainView], tuple[int, str] | None]:
         """Return chains, the newest first, and where the next page begins, if there may be one."""
         before = None if cursor is None else ChainCursor(Instant(max(0, min(cursor[0], LATEST))), RunId(cursor[1]))
-        found = await self._queries.chains_page(ChainFilter(class_id, state, limit, before))
+        found = await self._queries.chains_page(ChainFilter(class_id=class_id, state=state, limit=limit, before=before))
         return [view_chain(record) for record in found.chains], found.next
 
     async def open(self, *, class_id: str | None = None, limit: int = 100) -> list[ChainView]:
         """Return chains that are not closed, the newest first."""
         check_limit(limit)
-        pages = [
-            await self._queries.chains_page(ChainFilter(class_id=class_id, state=state, limit=limit))
-            for state in (ChainState.ARMED, ChainState.ACTIVE, ChainState.COOLING_DOWN)
-        ]
-        found = [view_chain(record) for page in pages for record in page.chains]
-        return sorted(found, key=lambda chain: chain.armed_at, reverse=True)[:limit]
+        found = await self._queries.chains_page(ChainFilter(class_id=class_id, is_open=True, limit=limit))
+        return [view_chain(record) for record in found.chains]
 
     async def get(self, name: str) -> ChainDetailView:
         """Return a chain, given by its id or by its run. Of several chains with one id, the newest."""
         found = await self._queries.chain(name)
-        if found is None or found.record is None:
+        if found is None:
             raise NotFound("chain", name)
+        if found.record is None:
+            raise _unarmed(name, found.run)
         return view_details(found.record, found)
+
+
+def _unarmed(name: str, run: Run) -> NotFound:
+    """Return the error for a run that armed no chain, with the reason."""
+    why = run.error or ("its scout found nothing" if run.status is Status.SUCCESS else f"it is {run.status}")
+    hint = f"Look at its scout with: foliot show {run.id}"
+    return NotFound("chain", name, hint=hint, message=f"run {run.id} armed no chain: {why}")

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from foliot.domain.chain.guard import BreakerState
+from foliot.domain.chain.class_state import BreakerState
 from foliot.domain.instant import SECOND, Instant
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.clock import Clock
@@ -90,7 +90,7 @@ class MetricsQuery:
     async def _classes(self, now: Instant) -> list[ClassMetrics]:
         views = [view_class(one, now) for one in await self._storage.queries.chain_classes()]
         return [
-            ClassMetrics(id=view.id, active=len(view.active), breaker=view.breaker, stopped=view.stopped)
+            ClassMetrics(id=view.id, active=len(view.active_chains), breaker=view.breaker, stopped=view.stopped)
             for view in views
         ]
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from foliot.domain.chain.guard import BreakerState, read_class
+from foliot.domain.chain.class_state import BreakerState, read_class
 from foliot.domain.instant import DAY, SECOND, Instant, to_datetime
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule

@@ -90,7 +90,9 @@ class Actor:
             name = random.choice(_STAGES) if follow_ups is None else str(follow_ups)
             forged = {"depth": 0} if random.random() < 0.05 else {}
             requests = (
-                Spawn(name=name, key=str(number % 4), after=Millis(random.choice((1, 60)) * SECOND), claims=forged),
+                Spawn(
+                    name=name, dedupe_key=str(number % 4), delay=Millis(random.choice((1, 60)) * SECOND), claims=forged
+                ),
                 Decide(decision=random.choice(list(Decision))),
                 Spend(tokens=random.randrange(100)),
             )

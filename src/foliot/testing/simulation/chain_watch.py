@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import convert
 
-from foliot.domain.chain.guard import read_class
+from foliot.domain.chain.class_state import read_class
 from foliot.domain.chain.spec import CHAIN, ESCALATE, SCOUT, ChainSpec, Limits
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import JobId, RunId

@@ -173,7 +173,7 @@ HOT: dict[str, Any] = {
     "postpone": lambda n: (ids(n), numbers(n)),
     "passed_runs": lambda n: (ids(n),),
     "end_unstarted": lambda n: ("1", ids(n), same("skipped", n), same("dep_missing", n), "'{}'", same("no", n)),
-    "go_on_alone": lambda n: (ids(n), numbers(n), same("w", n), same("1", n), numbers(n)),
+    "continue_without_worker": lambda n: (ids(n), numbers(n), same("w", n), same("1", n), numbers(n)),
     "opened_tokens": lambda n: (ids(n), numbers(n)),
     "lock_trees": lambda n: (ids(n),),
     "advance_trees": lambda n: (

@@ -318,7 +318,7 @@ class RunContextHook:
         known = self._context
         tick = None if known["tick"] is None else module.Tick(*known["tick"])
         here = {**known, "tick": tick, "write": write, "report": report, "read_results": read_results}
-        here |= {"ask_chain": ask_chain, "ask_chain_async": ask_chain_async}
+        here |= {"_ask_chain": ask_chain, "_ask_chain_async": ask_chain_async}
         module.dedicate(module.Context(**here))
 
 

@@ -55,7 +55,7 @@ async def run_command(
             return await _run_with_output_file(run, request, key, attempt.log)
         case mode:
             capture = Capture(mode)
-            return await with_output(await run(request, capture), capture.read)
+            return await with_output(await run(request, capture), capture.read, of_failures=mode == "last_line")
 
 
 def _judged(outcome: Success | Failure, success_codes: tuple[int, ...]) -> Success | Failure:

@@ -192,7 +192,7 @@ async def _begin(
 ) -> None:
     own = [leases[opening.claim.token] for opening in openings]
     begun = [(lease.run_id, lease.token, lease.worker_id, lease.attempt, lease.started_at) for lease in own]
-    await transaction.run("go_on_alone", *columns(begun))
+    await transaction.run("continue_without_worker", *columns(begun))
     trees = [tree_row(project, one.tree, lease.cancel_at) for one, lease in zip(openings, own, strict=True)]
     await transaction.run("add_trees", *columns(trees))
     await transaction.run("add_bodies", *columns((one.tree.run_id, one.body.decode()) for one in openings))

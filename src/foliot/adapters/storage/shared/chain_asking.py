@@ -13,10 +13,9 @@ from foliot.adapters.storage.shared.chain_rows import NO_DOCUMENT, chain_body_of
 from foliot.adapters.storage.shared.documents import decode_job_spec, read_column
 from foliot.adapters.storage.shared.reads import Query, Read
 from foliot.adapters.storage.shared.tree_rows import tree_of
-from foliot.domain.chain.guard import class_key, read_class
+from foliot.domain.chain.class_state import class_key, read_class
 from foliot.domain.chain.message import ChainRequest, Spawn
 from foliot.domain.chain.request import Answered, Asker, answer, class_of
-from foliot.domain.chain.spec import CHAIN
 from foliot.domain.chain.state import read_chain
 from foliot.domain.chain.step import STEP_TRIGGER, ChainBody
 from foliot.domain.ids import IdSource, JobId, RunId, Token, WorkerId
@@ -24,7 +23,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.job.job import TREES_QUEUE, JobSpec, Options
 from foliot.domain.run.run import NewRun
 from foliot.domain.tree.kind import SharedDocument
-from foliot.domain.tree.tree import Tree
+from foliot.domain.tree.tree import MAX_DEPTH, Tree
 
 _ENTROPY_BYTES: Final = 10
 
@@ -44,14 +43,14 @@ class Asking(NamedTuple):
 
 def ask(project: str, asking: Asking, now: Instant) -> Read[Answered | None]:
     """Return the answer with what to save. None: the lease is not current."""
-    found = yield Query("asker", asking.lease)
+    found = yield Query("asker", (*asking.lease, MAX_DEPTH))
     if not found:
         return None
-    job_id, parent_id, child_key, kind, document = found[0]
-    body = chain_body_of(document, parent_id) if kind == CHAIN and child_key is not None else None
-    asker = Asker(asking.run_id, job_id, None if body is None else child_key)
+    job_id, chain_run_id, child_key, is_part, document = found[0]
+    body = None if chain_run_id is None else chain_body_of(document, chain_run_id)
+    asker = Asker(asking.run_id, job_id, None if body is None else child_key, is_part=bool(is_part))
     shared = yield from _lock_class(project, class_of(asker, body), is_needed=isinstance(asking.request, Spawn))
-    tree = yield from _lock_tree(asker, parent_id, body, shared)
+    tree = yield from _lock_tree(asker, chain_run_id, body, shared)
     if not (yield Query("lock_asker", asking.lease)):
         return None
     begun = yield from _begun(tree)
@@ -69,10 +68,10 @@ def _lock_class(project: str, class_id: str, *, is_needed: bool) -> Read[SharedD
     return shared_document_of(rows[0]) if rows else NO_DOCUMENT
 
 
-def _lock_tree(asker: Asker, parent_id: RunId, body: ChainBody | None, shared: SharedDocument) -> Read[Tree | None]:
+def _lock_tree(asker: Asker, run_id: RunId, body: ChainBody | None, shared: SharedDocument) -> Read[Tree | None]:
     """Return the chain that the run belongs to, or the one that it has started, with its body."""
     if body is not None:
-        rows = yield Query("lock_chain", (parent_id,))
+        rows = yield Query("lock_chain", (run_id,))
         return tree_of(rows[0])._replace(body=body) if rows else None
     own = next((one for one in read_class(shared.body).active if one.slot == asker.run_id), None)
     rows = (yield Query("lock_chain", (own.run_id,))) if own is not None else ()

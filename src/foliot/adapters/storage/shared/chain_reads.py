@@ -14,7 +14,7 @@ from foliot.adapters.storage.shared.chain_rows import (
 from foliot.adapters.storage.shared.documents import read_column
 from foliot.adapters.storage.shared.reads import Query, Read
 from foliot.adapters.storage.shared.rows import job_of, read_rows
-from foliot.domain.chain.guard import class_key
+from foliot.domain.chain.class_state import class_key
 from foliot.domain.chain.state import ChainState, read_chain
 from foliot.domain.ids import RunId
 from foliot.domain.instant import LATEST
@@ -52,7 +52,7 @@ class ChainReads:
     def page(self, only: ChainFilter) -> Read[ChainPage]:
         before = only.before or _FIRST_PAGE
         values = (self._project, before.armed_at, before.run_id, only.state or "", only.limit)
-        if only.state not in (None, ChainState.CLOSED):
+        if only.is_open or only.state not in (None, ChainState.CLOSED):
             rows = yield Query("open_chains", (*values, only.class_id or ""))
         elif only.class_id is not None:
             rows = yield Query("chains_of_class", (*values, only.class_id))

@@ -109,7 +109,9 @@ def _open(tx: Transaction, project: str, save: Finishes, opening: Opening, now: 
 def _begin(tx: Transaction, project: str, opening: Opening, lease: Lease) -> None:
     tree = opening.tree
     tx.run(SQL["end_leases"], (encode([lease.token]),))
-    tx.run(SQL["go_on_alone"], (lease.started_at, lease.attempt, lease.worker_id, lease.token, lease.run_id))
+    tx.run(
+        SQL["continue_without_worker"], (lease.started_at, lease.attempt, lease.worker_id, lease.token, lease.run_id)
+    )
     tx.run(SQL["add_trees"], tree_row(project, tree, lease.cancel_at))
     tx.run(SQL["add_bodies"], (tree.run_id, opening.body))
     rows = [(tree.run_id, name, nth, *state_row(state)) for nth, (name, state) in enumerate(opening.steps.items())]

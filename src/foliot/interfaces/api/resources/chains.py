@@ -26,7 +26,7 @@ class ChainsQuery(PageQuery, frozen=True, kw_only=True):
 
 class ResetBody(Parameters, frozen=True, kw_only=True):
     reason: str
-    """What has been mended."""
+    """What has been fixed."""
 
 
 class StoppedChain(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ import msgspec
 from foliot.channel.chains import ask_chain
 from foliot.domain.chain.calls import facts_of
 from foliot.domain.chain.decision import Decision
-from foliot.domain.chain.message import ChainRequest, Decide, Look, Spawn, Spend
+from foliot.domain.chain.message import ChainRequest, Decide, ReadStatus, Spawn, Spend
 from foliot.domain.vocabulary.times import DURATION
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.command_group import lazy_group
@@ -40,14 +40,20 @@ def command() -> None:
 
 @click.command("spawn")
 @click.argument("name")
-@click.option("--in", "after", metavar="DURATION", help="When it begins, such as 90s or 5m; at least 1s.")
+@click.option("--delay", "--in", "delay", metavar="DURATION", help="When it begins, such as 90s or 5m; at least 1s.")
 @click.option("--payload", metavar="JSON", help="What the step gets.")
-@click.option("--key", default="", help="Of two open steps with this name and key only one is created.")
+@click.option("--dedupe-key", default="", help="Of two open steps with this name and key only one is created.")
 @click.option("--slot", default="", help="For a scout: which incident it found.")
 @click.option("--deadline", metavar="TIME", help="For a scout: when the incident is over, in ISO 8601.")
 @json_option("one object")
 def spawn(
-    name: str, after: str | None, payload: str | None, key: str, slot: str, deadline: str | None, as_json: bool
+    name: str,
+    delay: str | None,
+    payload: str | None,
+    dedupe_key: str,
+    slot: str,
+    deadline: str | None,
+    as_json: bool,
 ) -> None:
     """Create one step. NAME is a stage of the chain; outside of a chain it is a job, run once as a follow-up.
 
@@ -56,14 +62,14 @@ def spawn(
     """
     given = Spawn(
         name=name,
-        after=None if after is None else DURATION.read(after),
+        delay=None if delay is None else DURATION.read(delay),
         payload=_json(payload),
-        key=key,
+        dedupe_key=dedupe_key,
         slot=slot,
         deadline=deadline,
     )
     facts = _ask(given)
-    text = f"{facts['key']} begins at {facts['due_at']} as run {facts['run_id']}"
+    text = f"{facts['step']} begins at {facts['due_at']} as run {facts['run_id']}"
     print_result(text if facts["is_new"] else f"{text}; it existed already", facts, as_json=as_json)
 
 
@@ -117,6 +123,6 @@ def spend(tokens: int, usd: float, as_json: bool) -> None:
 @json_option("one object")
 def status(as_json: bool) -> None:
     """Show the chain of this run: its id, state, depth, attempt, expiry, and what is left."""
-    facts = _ask(Look())
+    facts = _ask(ReadStatus())
     text = "\n".join(f"{name}: {value}" for name, value in facts.items() if value is not None)
     print_result(text, facts, as_json=as_json)

@@ -118,7 +118,7 @@ def stop(chains: tuple[str, ...], storage: str | None, config: Path | None, as_j
 
     async def run(services: Services, name: str) -> Result:
         answer = await services.chains.stop(name)
-        return {"chain": name, "done": answer.value, "text": f"{name} {_ENDINGS.get(answer, 'is stopped')}"}
+        return {"id": name, "result": answer.value, "text": f"{name} {_ENDINGS.get(answer, 'is stopped')}"}
 
     return run_batch(storage, config, chains, run, as_json=as_json)
 
@@ -132,7 +132,12 @@ def stop_class(classes: tuple[str, ...], storage: str | None, config: Path | Non
 
     async def run(services: Services, name: str) -> Result:
         count = await services.chains.stop_class(name)
-        return {"class": name, "stopped": count, "text": f"{name} is stopped, with {counted(count, 'active chain')}"}
+        return {
+            "id": name,
+            "result": "stopped",
+            "stopped_chains": count,
+            "text": f"{name} is stopped, with {counted(count, 'active chain')}",
+        }
 
     return run_batch(storage, config, classes, run, as_json=as_json)
 
@@ -146,18 +151,18 @@ def resume(classes: tuple[str, ...], storage: str | None, config: Path | None, a
 
     async def run(services: Services, name: str) -> Result:
         await services.chains.resume_class(name)
-        return {"class": name, "done": "resumed", "text": f"{name} may arm chains again"}
+        return {"id": name, "result": "resumed", "text": f"{name} may arm chains again"}
 
     return run_batch(storage, config, classes, run, as_json=as_json)
 
 
 @click.command("reset")
 @click.argument("name", metavar="CLASS")
-@click.option("--reason", required=True, help="What has been mended. Stored with your name.")
+@click.option("--reason", required=True, help="What has been fixed. Stored with your name.")
 @storage_options
 @json_option("one object")
 def reset(name: str, reason: str, storage: str | None, config: Path | None, as_json: bool) -> None:
     """Close the breaker of a class before its cooldown is over."""
     actor = f"cli:{getpass.getuser()}"
     with_services(storage, config, lambda services: services.chains.reset(name, actor=actor, reason=reason))
-    print_result(f"the breaker of {name} is closed", {"class": name, "breaker": "closed"}, as_json=as_json)
+    print_result(f"the breaker of {name} is closed", {"id": name, "result": "reset"}, as_json=as_json)

@@ -53,7 +53,7 @@ def _class_row(one: ClassView) -> tuple[object, ...]:
     return (
         one.id,
         _breaker(one),
-        f"{len(one.active)}{most}",
+        f"{len(one.active_chains)}{most}",
         one.failures,
         _spent(one.tokens_today, one.usd_today),
         ", ".join(one.stages) or "follow-ups of a job",
@@ -113,7 +113,7 @@ def _chain_row(one: ChainView) -> tuple[object, ...]:
         state if one.outcome is None else f"{state} ({one.outcome.replace('_', ' ')})",
         moment(one.armed_at),
         moment(one.expires_at),
-        one.children,
+        one.step_count,
         _spent(one.tokens, one.usd),
         one.run_id,
     )
@@ -134,15 +134,19 @@ def print_chain(page: ChainDetailView) -> None:
             ("armed", moment(page.armed_at)),
             ("deadline", None if page.deadline is None else moment(page.deadline)),
             ("expires", moment(page.expires_at)),
-            ("steps", f"{page.children} of {limits.max_children}"),
+            ("steps", f"{page.step_count} of {limits.max_children}"),
             ("spent", _spent(page.tokens, page.usd) + (f" of {of_budget}" if of_budget else "")),
             ("run", page.run_id),
         ]
     )
-    print_section("States", _MOVES, [(moment(one.at), one.state.replace("_", " "), one.cause) for one in page.moves])
+    print_section(
+        "States", _MOVES, [(moment(one.at), one.state.replace("_", " "), one.cause) for one in page.state_changes]
+    )
     print_section("Steps", _STEPS, [_step_row(step) for step in page.steps])
     print_section(
-        "Refused requests", _REFUSED, [(moment(one.at), one.step, one.code, one.message) for one in page.refused]
+        "Refused requests",
+        _REFUSED,
+        [(moment(one.at), one.step, one.code, one.message) for one in page.refused_requests],
     )
 
 

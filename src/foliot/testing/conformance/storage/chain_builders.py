@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from foliot.domain.alert import Alert
-from foliot.domain.chain.guard import ClassState, class_key, read_class
+from foliot.domain.chain.class_state import ClassState, class_key, read_class
 from foliot.domain.chain.kind import ChainKind
 from foliot.domain.chain.message import ChainRequest
 from foliot.domain.chain.spec import CHAIN

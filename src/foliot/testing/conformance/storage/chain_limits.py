@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foliot.domain.alert import AlertKind
-from foliot.domain.chain.guard import BreakerState, job_class
+from foliot.domain.chain.class_state import BreakerState, job_class
 from foliot.domain.chain.message import Spawn, Spend
 from foliot.domain.chain.state import ChainOutcome, ChainState
 from foliot.domain.ids import JobId, RunId
@@ -168,9 +168,14 @@ class ChainLimitContract(Contract):
             scene.clock.advance(MINUTE)
             for claim in (await step_claims(scene, run_id)).values():
                 await asyncio.gather(
-                    *(ask(scene, claim, Spawn(name="extra", key=f"{claim.run_id}.{n}")) for n in range(10)),
-                    ask(scene, claim, Spawn(name="extra", key="deep", claims={"depth": 0, "maxDepth": 99})),
-                    ask(scene, claim, Spawn(name="extra", key="token"), token=None if stale is None else stale.token),
+                    *(ask(scene, claim, Spawn(name="extra", dedupe_key=f"{claim.run_id}.{n}")) for n in range(10)),
+                    ask(scene, claim, Spawn(name="extra", dedupe_key="deep", claims={"depth": 0, "maxDepth": 99})),
+                    ask(
+                        scene,
+                        claim,
+                        Spawn(name="extra", dedupe_key="token"),
+                        token=None if stale is None else stale.token,
+                    ),
                 )
                 stale = claim
                 await end_step(scene, claim)
@@ -244,7 +249,7 @@ class ChainLimitContract(Contract):
         self, scene: Scene, another: Another, claim: Claim, *, name: str = "extra", key: str | None = None
     ) -> list[Mapping[str, Any] | None]:
         storages = [scene.storage, await another()]
-        requests = [Spawn(name=name, key=str(n) if key is None else key) for n in range(MANY)]
+        requests = [Spawn(name=name, dedupe_key=str(n) if key is None else key) for n in range(MANY)]
         asked = [ask(scene, claim, one, storage=storages[n % 2]) for n, one in enumerate(requests)]
         return list(await asyncio.gather(*asked))
 

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from foliot.domain.alert import Alert, AlertKind
+from foliot.domain.chain.class_state import class_key, job_class
 from foliot.domain.chain.decision import Decision
-from foliot.domain.chain.guard import class_key, job_class
-from foliot.domain.chain.message import Decide, Look, Spawn, Spend
+from foliot.domain.chain.message import Decide, ReadStatus, Spawn, Spend
 from foliot.domain.chain.state import ChainOutcome, ChainState
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import DAY, MINUTE, Millis
@@ -20,6 +20,7 @@ from foliot.domain.tree.abandonment import abandon
 from foliot.domain.tree.kind import ChildEnd, SharedDocument, Wanted
 from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.tree.settlement import SharedChange
+from foliot.domain.tree.tree import MAX_DEPTH
 from foliot.ports.audit import AuditFilter
 from foliot.ports.chains import ChainFilter
 from foliot.ports.pages import RunFilter
@@ -120,11 +121,11 @@ class ChainContract(Contract):
         await put_class(scene)
         run_id = await start_chain(scene)
         [claim] = (await step_claims(scene, run_id)).values()
-        await scene.finish(a_finish(claim, Failure("broken", Reason.EXIT_CODE, 3)))
+        await scene.finish(a_finish(claim, Failure("broken", Reason.EXIT_CODE, 3, output=b'{"tokens":5}')))
 
         loaded = await scene.storage.trees.load([Wanted(run_id=run_id, ends=frozenset({"scout.1", "other"}))])
 
-        end = ChildEnd(Status.FAILED, "exit_code", "broken", 3, None, claim.started_at)
+        end = ChildEnd(Status.FAILED, "exit_code", "broken", 3, b'{"tokens":5}', claim.started_at)
         assert loaded[run_id].ends == {"scout.1": end}
 
     @pytest.mark.proves("R3-14", "C5")
@@ -189,7 +190,7 @@ class ChainContract(Contract):
         run_id = await arm_chain(scene)
         claim = await begin_action(scene, run_id)
 
-        first = await ask(scene, claim, Spawn(name="extra", after=Millis(5_000), payload={"n": 1}))
+        first = await ask(scene, claim, Spawn(name="extra", delay=Millis(5_000), payload={"n": 1}))
         second = await ask(scene, claim, Spawn(name="extra"))
 
         assert first is not None
@@ -200,8 +201,30 @@ class ChainContract(Contract):
         assert run.due_at == scene.after(5_000)
         assert run.payload["data"] == {"n": 1}
         about = run.payload["chain"]
-        assert (about["chainClass"], about["depth"], about["attempt"]) == (DISK, 2, 1)
-        assert about["chainId"] == (await read(scene, run_id)).id
+        assert (about["chain_class"], about["depth"], about["attempt"]) == (DISK, 2, 1)
+        assert about["chain_id"] == (await read(scene, run_id)).id
+
+    @pytest.mark.proves("R3-15")
+    @pytest.mark.parametrize("levels", [1, MAX_DEPTH])
+    async def test_a_run_inside_of_a_step_asks_the_chain_of_the_step(self, scene: Scene, levels: int) -> None:
+        await put_class(scene, stages={"extra": {}})
+        run_id = await arm_chain(scene)
+        inner = await begin_action(scene, run_id)
+        for _ in range(levels):
+            inner = await scene.start(a_run(parent_id=inner.run_id, root_id=run_id, child_key="0"))
+
+        created = await ask(scene, inner, Spawn(name="extra"))
+        spent = await ask(scene, inner, Spend(tokens=3))
+        status = await ask(scene, inner, ReadStatus())
+        decided = await ask(scene, inner, Decide(decision=Decision.CLOSE))
+
+        assert created is not None
+        assert (await scene.run(RunId(created["run_id"]))).parent_id == run_id
+        chain = await read(scene, run_id)
+        assert [(step.key, step.depth, step.parent) for step in chain.steps][-1] == ("extra.1", 2, "action.1")
+        assert (spent, status and status["stage"]) == ({"tokens": 3, "usd": 0.0}, "action")
+        assert decided is not None
+        assert (decided["code"], "only the step itself decides" in decided["error"]) == ("decision_not_allowed", True)
 
     async def test_a_decision_based_on_the_state_before_a_request_is_not_saved(self, scene: Scene) -> None:
         await put_class(scene, stages={"extra": {}})
@@ -256,11 +279,11 @@ class ChainContract(Contract):
         await ask(scene, claim, Spend(tokens=7, usd=0.5))
         told = await ask(scene, claim, Decide(decision=Decision.CLOSE, reason="fixed by hand"))
         again = await ask(scene, claim, Decide(decision=Decision.DONE))
-        status = await ask(scene, claim, Look())
+        status = await ask(scene, claim, ReadStatus())
         await end_step(scene, claim)
 
         assert told is not None and again is not None and status is not None  # noqa: PT018
-        assert (told["decision"], again["code"]) == ("close", "decided")
+        assert (told["decision"], again["code"]) == ("close", "already_decided")
         assert (status["state"], status["tokens"], status["usd"]) == ("active", 7, 0.5)
         record = (await read_details(scene, run_id)).record
         assert record is not None
@@ -273,8 +296,8 @@ class ChainContract(Contract):
         await scene.job("clean", options=Options(priority=3))
         claim = await scene.start(a_run(job_id="report"))
 
-        first = await ask(scene, claim, Spawn(name="clean", after=Millis(2_000), payload=[1]))
-        other = await ask(scene, claim, Spawn(name="clean", key="b"))
+        first = await ask(scene, claim, Spawn(name="clean", delay=Millis(2_000), payload=[1]))
+        other = await ask(scene, claim, Spawn(name="clean", dedupe_key="b"))
 
         assert first is not None
         assert other is not None
@@ -300,14 +323,16 @@ class ChainContract(Contract):
 
         answers = [await ask(scene, claim, Spawn(name=name)) for name in ("missing", "a\0b", "")]
 
-        assert [one and one["code"] for one in answers] == ["job", "job", "job"]
+        assert [one and one["code"] for one in answers] == ["job_not_found"] * 3
         assert len(await scene.storage.queries.page_runs(RunFilter())) == runs
         assert await scene.storage.queries.chain_classes() == []
 
     async def test_a_run_without_a_chain_decides_nothing(self, scene: Scene) -> None:
         claim = await scene.start()
 
-        answers = [await ask(scene, claim, one) for one in (Decide(decision=Decision.CLOSE), Spend(tokens=1), Look())]
+        answers = [
+            await ask(scene, claim, one) for one in (Decide(decision=Decision.CLOSE), Spend(tokens=1), ReadStatus())
+        ]
 
         assert [one and one["code"] for one in answers] == ["no_chain"] * 3
 
@@ -388,6 +413,8 @@ class ChainContract(Contract):
         closed = await queries.chains_page(ChainFilter(class_id=DISK, state=ChainState.CLOSED))
         armed = await queries.chains_page(ChainFilter(state=ChainState.ARMED, limit=2))
         armed_own = await queries.chains_page(ChainFilter(class_id=DISK, state=ChainState.ARMED))
+        not_closed = await queries.chains_page(ChainFilter(is_open=True, limit=2))
+        own_rest = await queries.chains_page(ChainFilter(class_id=DISK, is_open=True, before=not_closed.next))
 
         assert [one.run_id for one in first.chains] == [elsewhere, runs[2], runs[1]]
         assert ([one.run_id for one in rest.chains], rest.next) == ([runs[0]], None)
@@ -395,6 +422,8 @@ class ChainContract(Contract):
         assert [(one.run_id, one.outcome) for one in closed.chains] == [(runs[0], ChainOutcome.STOPPED)]
         assert [one.run_id for one in armed.chains] == [elsewhere, runs[2]]
         assert [one.run_id for one in armed_own.chains] == [runs[2], runs[1]]
+        assert [one.run_id for one in not_closed.chains] == [elsewhere, runs[2]]
+        assert [one.run_id for one in own_rest.chains] == [runs[1]]
 
     async def test_a_chain_is_found_by_run_and_by_id(self, scene: Scene) -> None:
         await put_class(scene)
@@ -445,7 +474,7 @@ class ChainContract(Contract):
         for slot in "abc":
             run_id = await arm_chain(scene, slot=slot)
             claims.append(await begin_action(scene, run_id))
-        asks = [ask(scene, claim, Spawn(name="extra", key=str(n))) for n in range(5) for claim in claims]
+        asks = [ask(scene, claim, Spawn(name="extra", dedupe_key=str(n))) for n in range(5) for claim in claims]
 
         await asyncio.gather(*asks, *(settle_chains(scene) for _ in range(3)))
 

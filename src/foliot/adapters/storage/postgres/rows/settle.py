@@ -12,7 +12,7 @@ from foliot.adapters.storage.postgres.rows.end import end_unleased, note_trees
 from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.chain_rows import chain_row
 from foliot.adapters.storage.shared.tree_rows import progress_text, state_row
-from foliot.domain.chain.guard import class_key
+from foliot.domain.chain.class_state import class_key
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant

@@ -42,12 +42,20 @@ UPDATE foliot.chains SET state = 'closed', outcome = $1, closed_at = $2 WHERE ru
 RETURNING class_id;
 
 -- name: asker
--- The run of a lease, and the tree that it is a child of.
-SELECT run.job_id, run.parent_id, run.child_key, tree.kind,
-       CASE WHEN tree.kind = 'chain' THEN (SELECT body FROM foliot.tree_bodies WHERE tree_bodies.run_id = tree.run_id) END
-FROM foliot.leases JOIN foliot.runs run ON run.id = leases.run_id
-LEFT JOIN foliot.trees tree ON tree.run_id = run.parent_id
-WHERE leases.token = $1 AND leases.run_id = $2 AND leases.worker_id = $3;
+-- The run of a lease, and the nearest chain above it, with the key of the step that the run is, or belongs to.
+WITH RECURSIVE above (level, job_id, parent_id, child_key) AS (
+    SELECT 0, run.job_id, run.parent_id, run.child_key FROM foliot.leases JOIN foliot.runs run ON run.id = leases.run_id
+    WHERE leases.token = $1 AND leases.run_id = $2 AND leases.worker_id = $3
+    UNION ALL
+    SELECT above.level + 1, above.job_id, run.parent_id, run.child_key
+    FROM above JOIN foliot.runs run ON run.id = above.parent_id
+    WHERE above.level < $4
+      AND NOT EXISTS (SELECT 1 FROM foliot.trees WHERE trees.run_id = above.parent_id AND trees.kind = 'chain')
+)
+SELECT above.job_id, tree.run_id, above.child_key, above.level > 0,
+       (SELECT body FROM foliot.tree_bodies WHERE tree_bodies.run_id = tree.run_id)
+FROM above LEFT JOIN foliot.trees tree ON tree.run_id = above.parent_id AND tree.kind = 'chain'
+ORDER BY above.level DESC LIMIT 1;
 
 -- name: lock_chain
 SELECT tree.run_id, tree.kind, tree.job_id, tree.version, tree.state, tree.open, tree.opened_at, tree.root_id,
@@ -86,7 +94,7 @@ ORDER BY c.project DESC, c.class_id DESC, c.armed_at DESC, c.run_id DESC LIMIT $
 -- name: open_chains
 -- Few chains are open: no query looks for them among all closed ones.
 SELECT {chain_columns} FROM foliot.chains c
-WHERE c.project = $1 AND (c.armed_at, c.run_id) < ($2, $3) AND c.state = $4 AND c.state <> 'closed'
+WHERE c.project = $1 AND (c.armed_at, c.run_id) < ($2, $3) AND ($4 = '' OR c.state = $4) AND c.state <> 'closed'
   AND ($6 = '' OR c.class_id = $6)
 ORDER BY c.project DESC, c.armed_at DESC, c.run_id DESC LIMIT $5;
 

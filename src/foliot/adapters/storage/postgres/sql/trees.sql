@@ -3,7 +3,7 @@
 SELECT id, revision FROM foliot.jobs
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY id FOR SHARE;
 
--- name: go_on_alone
+-- name: continue_without_worker
 -- The run continues without a lease; the worker that claimed it stays recorded.
 UPDATE foliot.runs SET
     token = lease.token, worker_id = lease.worker_id, attempt = lease.attempt, started_at = lease.started_at,

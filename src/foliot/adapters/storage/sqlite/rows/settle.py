@@ -10,7 +10,7 @@ from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_slots
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
 from foliot.adapters.storage.sqlite.rows.create import create_runs
 from foliot.adapters.storage.sqlite.rows.end import follow_ends, note_trees
-from foliot.domain.chain.guard import class_key
+from foliot.domain.chain.class_state import class_key
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import Ended

@@ -27,11 +27,17 @@ ON CONFLICT (run_id) DO UPDATE SET
 UPDATE chains SET state = 'closed', outcome = ?, closed_at = ? WHERE run_id = ? AND state <> 'closed' RETURNING class_id
 
 -- name: asker
--- The run of a lease, and the tree that it is a child of.
-SELECT r.job_id, r.parent_id, r.child_key, t.kind, b.body
-FROM leases l CROSS JOIN runs r ON r.id = l.run_id
-LEFT JOIN trees t ON t.run_id = r.parent_id LEFT JOIN tree_bodies b ON b.run_id = r.parent_id AND t.kind = 'chain'
-WHERE l.token = ? AND l.run_id = ? AND l.worker_id = ?
+-- The run of a lease, and the nearest chain above it, with the key of the step that the run is, or belongs to.
+WITH RECURSIVE above (level, job_id, parent_id, child_key) AS (
+    SELECT 0, r.job_id, r.parent_id, r.child_key FROM leases l CROSS JOIN runs r ON r.id = l.run_id
+    WHERE l.token = ?1 AND l.run_id = ?2 AND l.worker_id = ?3
+    UNION ALL
+    SELECT a.level + 1, a.job_id, r.parent_id, r.child_key FROM above a CROSS JOIN runs r ON r.id = a.parent_id
+    WHERE a.level < ?4 AND NOT EXISTS (SELECT 1 FROM trees t WHERE t.run_id = a.parent_id AND t.kind = 'chain')
+)
+SELECT a.job_id, t.run_id, a.child_key, a.level > 0, b.body
+FROM above a LEFT JOIN trees t ON t.run_id = a.parent_id AND t.kind = 'chain' LEFT JOIN tree_bodies b ON b.run_id = t.run_id
+ORDER BY a.level DESC LIMIT 1
 
 -- name: lock_chain
 SELECT
@@ -70,7 +76,7 @@ ORDER BY c.armed_at DESC, c.run_id DESC LIMIT ?5
 -- name: open_chains
 -- Few chains are open: no query looks for them among all closed ones.
 SELECT {chain_columns} FROM chains c INDEXED BY chains_open
-WHERE c.project = ?1 AND (c.armed_at, c.run_id) < (?2, ?3) AND c.state = ?4 AND c.state <> 'closed'
+WHERE c.project = ?1 AND (c.armed_at, c.run_id) < (?2, ?3) AND (?4 = '' OR c.state = ?4) AND c.state <> 'closed'
     AND (?6 = '' OR c.class_id = ?6)
 ORDER BY c.armed_at DESC, c.run_id DESC LIMIT ?5
 

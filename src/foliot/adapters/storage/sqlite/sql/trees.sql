@@ -1,7 +1,7 @@
 -- name: job_revision
 SELECT revision FROM jobs WHERE project = ? AND id = ?
 
--- name: go_on_alone
+-- name: continue_without_worker
 -- The run continues without its worker; the worker that claimed it stays recorded.
 UPDATE runs SET started_at = ?, attempt = ?, worker_id = ?, token = ?, reason = NULL, error = NULL, exit_code = NULL
 WHERE id = ?

@@ -5,12 +5,13 @@ again. So two scouts cannot both take the last place, and two failures cannot bo
 """
 
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from foliot.domain.alert import Alert, AlertKind
+from foliot.domain.chain.refusal import Refusal, RefusalCode
 from foliot.domain.chain.spec import BreakerRule, ChainSpec, Limits
 from foliot.domain.chain.state import ChainOutcome
 from foliot.domain.ids import RunId
@@ -50,15 +51,6 @@ class BreakerState(StrEnum):
     CLOSED = "closed"
     OPEN = "open"
     HALF_OPEN = "half_open"
-
-
-class Refusal(NamedTuple):
-    """Why a request is refused. A violation opens the breaker."""
-
-    code: str
-    message: str
-    hint: str
-    is_violation: bool = False
 
 
 class ClassState(Struct, kw_only=True, omit_defaults=True):
@@ -127,20 +119,24 @@ class ClassState(Struct, kw_only=True, omit_defaults=True):
     def refusal_to_arm(self, class_id: str, limits: Limits, slot: str, now: Instant) -> Refusal | None:
         same = next((one for one in self.active if one.slot == slot), None)
         if same is not None:
-            return Refusal("duplicate", f"chain {same.chain_id} is not closed yet", "It handles this incident.")
+            return Refusal(
+                RefusalCode.DUPLICATE, f"chain {same.chain_id} is not closed yet", "It handles this incident."
+            )
         if self.is_stopped:
             hint = f"Start it again with: foliot chains resume {class_id}"
-            return Refusal("class_stopped", f"the class {class_id} is stopped", hint)
+            return Refusal(RefusalCode.CLASS_STOPPED, f"the class {class_id} is stopped", hint)
         breaker = self.breaker(now)
         if self.opened is not None and breaker is BreakerState.OPEN:
             return breaker_refusal(class_id, self.opened)
         if breaker is BreakerState.HALF_OPEN and any(one.is_probe for one in self.active):
             hint = "It must be resolved first. Then the breaker closes."
-            return Refusal("breaker_half_open", f"one chain of {class_id} is being tried after the cooldown", hint)
+            return Refusal(
+                RefusalCode.BREAKER_HALF_OPEN, f"one chain of {class_id} is being tried after the cooldown", hint
+            )
         if len(self.active) >= limits.max_concurrent:
             hint = "Wait until one is closed, or raise max_concurrent of the class."
             message = f"{len(self.active)} chains of {class_id} are active, which is max_concurrent"
-            return Refusal("max_concurrent", message, hint)
+            return Refusal(RefusalCode.MAX_CONCURRENT, message, hint)
         return None
 
     def arm(self, chain_id: str, slot: str, run_id: RunId, now: Instant) -> None:
@@ -175,7 +171,7 @@ def read_class(body: bytes | None) -> ClassState:
 
 
 def class_key(class_id: str) -> str:
-    """Return the key of the document of a class."""
+    """Return the key of the state of a class."""
     return f"chain:{class_id}"
 
 
@@ -191,7 +187,7 @@ def recent(moments: list[Instant], window: Millis, now: Instant) -> list[Instant
 def breaker_refusal(class_id: str, opened: Opened) -> Refusal:
     message = f"the breaker of {class_id} is open until {to_iso(opened.until)}: {opened.cause}"
     hint = f"Wait until then, or close it with: foliot chains reset {class_id} --reason TEXT"
-    return Refusal("breaker_open", message, hint)
+    return Refusal(RefusalCode.BREAKER_OPEN, message, hint)
 
 
 def budget_refusal(spec: ChainSpec, state: ClassState, tokens: int, usd: float, now: Instant) -> Refusal | None:
@@ -207,5 +203,5 @@ def budget_refusal(spec: ChainSpec, state: ClassState, tokens: int, usd: float, 
     for name, spent, budget in used:
         if budget is not None and spent >= budget:
             hint = f"Raise {name} of the class if the steps need more."
-            return Refusal("budget", f"the budget {name} = {budget:g} is used up: {spent:g}", hint)
+            return Refusal(RefusalCode.BUDGET, f"the budget {name} = {budget:g} is used up: {spent:g}", hint)
     return None
