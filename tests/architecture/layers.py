@@ -106,6 +106,7 @@ DRIVER_HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "starlette": ("interfaces api",),
     "uvicorn": ("interfaces api",),
     "httptools": ("interfaces api",),
+    "prometheus_client": ("interfaces api",),
     "click": ("interfaces cli",),
     "rich": ("interfaces cli",),
 }

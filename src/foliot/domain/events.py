@@ -22,7 +22,8 @@ class EventKind(StrEnum):
     RUNS_CANCEL_REQUESTED = "runs.cancel_requested"
     """Items [run id]."""
     TICKS_SETTLED = "ticks.settled"
-    """Items [schedule uid, scheduled_for, until, outcome, reason, run id]."""
+    """Items [schedule uid, scheduled_for, until, outcome, reason, run id, count]: so many planned times
+    have this outcome."""
     JOB_CHANGED = "job.changed"
     """Items [job id, revision]: the job was created or edited."""
     JOB_DELETED = "job.deleted"

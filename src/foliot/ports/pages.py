@@ -348,6 +348,27 @@ class StorageSize(NamedTuple):
     """What is left on the disk. None: that is not known, because the database is on a server."""
 
 
+class Totals(NamedTuple):
+    """Counts that do not grow with the history."""
+
+    jobs: int
+    """Without steps of workflows and the jobs of Foliot."""
+    disabled: int
+    """The disabled and paused ones among them."""
+    pending_deliveries: int
+
+
+class RunTimes(NamedTuple):
+    """The times of a run, without its documents."""
+
+    scheduled_for: Instant | None
+    """The planned time of its tick. None: it has no tick."""
+    started_at: Instant | None
+    """The start of the last attempt that has ended. None: none has."""
+    finished_at: Instant | None
+    reason: str | None
+
+
 class LongLease(NamedTuple):
     """A worker that has not renewed since the clock was set back. Its leases expire later by the size of that step."""
 

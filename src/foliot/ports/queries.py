@@ -22,7 +22,9 @@ from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
+from foliot.errors import RowUnreadable
 from foliot.ports.chains import ChainClass, ChainDetails, ChainFilter, ChainPage
+from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
 from foliot.ports.pages import (
     EVERY_RUN,
@@ -42,11 +44,13 @@ from foliot.ports.pages import (
     RunDetails,
     RunFilter,
     RunListFilter,
+    RunTimes,
     ScheduleDetails,
     ScheduleLedger,
     SchedulePage,
     TickFilter,
     TickPage,
+    Totals,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -117,6 +121,13 @@ class Queries(Protocol):
         """Return workflows by id, those after `after`."""
         ...
 
+    async def workflow_versions(
+        self, workflow_id: str, *, before: int | None = None, limit: int = 100
+    ) -> dict[int, WorkflowVersion | RowUnreadable]:
+        """Return the versions of a workflow by number, newest first, those before `before`. A workflow that does not
+        exist has none."""
+        ...
+
     async def execution(self, run_id: RunId) -> ExecutionsPage:
         """Return the execution with that id, or the one that this run is a step of; else an empty page."""
         ...
@@ -150,6 +161,14 @@ class Queries(Protocol):
     async def overview(self, limits: OverviewLimits) -> OverviewDetails: ...
 
     async def health(self, limits: HealthLimits) -> HealthDetails: ...
+
+    async def totals(self, *, counted: int) -> Totals:
+        """Return counts for metrics. Deliveries are counted up to `counted`."""
+        ...
+
+    async def run_times(self, run_ids: Collection[RunId]) -> dict[RunId, RunTimes]:
+        """Return the times of the runs that exist. Unlike `get_runs`, no document is read."""
+        ...
 
     async def clock_effects(self, now: Instant, *, limit: int) -> ClockEffects:
         """Return what waits because the clock was set back. Reads every schedule."""

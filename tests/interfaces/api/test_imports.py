@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-SERVER_MODULES = ("starlette", "uvicorn", "httptools", "foliot.interfaces.api")
+SERVER_MODULES = ("starlette", "uvicorn", "httptools", "prometheus_client", "foliot.interfaces.api")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ GRAPH: Final = "graph"
 """The kind of the job whose runs are executions."""
 PART_SOURCE: Final = "workflow"
 """Who owns the job of a step, and a schedule that was deployed with its workflow."""
+HIDDEN_SOURCES: Final = ("foliot", PART_SOURCE)
+"""The owners of jobs that lists leave out."""
 ON_SUCCESS: Final[Conditions] = frozenset({Condition.SUCCESS})
 ON_COMPLETE: Final[Conditions] = frozenset({Condition.COMPLETE})
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from foliot.domain.access.principal import Principal
 from foliot.errors import ChangedMeanwhile
 from foliot.interfaces.api.access import SUBJECT, Authenticator
+from foliot.interfaces.api.metering import Metering
 from foliot.service.services import Services
 
 
@@ -31,6 +32,8 @@ class Context:
     """Finds the file and line of the configuration that define a job, schedule or workflow."""
     doctor: Callable[[], Awaitable[dict[str, Any]]] | None = None
     """Examines the installation. None: this process cannot."""
+    metering: Metering = field(default_factory=Metering)
+    """What counts events for /metrics."""
     streams: int = 0
     """How many streams are open."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)

@@ -88,6 +88,8 @@ class Listener:
         if self._server is not None and self._task is not None:
             self._server.should_exit = True
             await asyncio.gather(self._task, return_exceptions=True)
+        if self._context is not None:
+            await self._context.metering.stop()
         self.close()
 
     def close(self) -> None:

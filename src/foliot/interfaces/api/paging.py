@@ -28,7 +28,7 @@ def page(found: Sequence[Item], limit: int, key: Callable[[Item], str | int]) ->
     return Page(items=items, next=cursor_after(key(items[-1])) if len(found) > limit else None)
 
 
-def cursor_after(key: str | int) -> str:
+def cursor_after(key: str | int | tuple[int, str]) -> str:
     return urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 
 
@@ -42,7 +42,12 @@ def number_cursor(cursor: str | None) -> int | None:
     return key
 
 
-def _key(cursor: str | None, kind: type[Any]) -> Any:
+def pair_cursor(cursor: str | None) -> tuple[int, str] | None:
+    key: tuple[int, str] | None = _key(cursor, tuple[int, str])
+    return key
+
+
+def _key(cursor: str | None, kind: Any) -> Any:
     if cursor is None:
         return None
     try:

@@ -17,6 +17,7 @@ from foliot.service.queries.explained import ExplainQuery
 from foliot.service.queries.fanouts import FanoutQueries
 from foliot.service.queries.jobs import JobPage, JobQueries
 from foliot.service.queries.logs import Logs
+from foliot.service.queries.metrics import MetricsQuery
 from foliot.service.queries.overview import OverviewQuery
 from foliot.service.queries.runs import RunPage, RunQueries
 from foliot.service.queries.schedules import SchedulePage, ScheduleQueries
@@ -44,10 +45,12 @@ class Queries:
     explained: ExplainQuery
     ledgers: LedgerQueries
     events: EventQueries
+    metrics: MetricsQuery
     cron: CronQuery
 
     @classmethod
     def on(cls, storage: Storage, clock: Clock, logs: Logs, documents: DocumentFormat) -> "Queries":
+        events = EventQueries(storage, clock)
         return cls(
             storage=storage,
             clock=clock,
@@ -62,7 +65,8 @@ class Queries:
             status=StatusQuery(storage, clock),
             explained=ExplainQuery(storage, clock),
             ledgers=LedgerQueries(storage),
-            events=EventQueries(storage, clock),
+            events=events,
+            metrics=MetricsQuery(storage, clock, events),
             cron=CronQuery(storage, clock),
         )
 

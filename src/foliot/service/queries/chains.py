@@ -1,10 +1,13 @@
 """Queries about chains and their classes."""
 
+from foliot.domain.chain.state import ChainState
 from foliot.domain.chain.step import STEP_TRIGGER
+from foliot.domain.ids import RunId
+from foliot.domain.instant import LATEST, Instant
 from foliot.domain.run.run import Run, Status
 from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.errors import NotFound
-from foliot.ports.chains import ChainDetails, ChainFilter
+from foliot.ports.chains import ChainCursor, ChainDetails, ChainFilter
 from foliot.ports.clock import Clock
 from foliot.ports.queries import Queries
 from foliot.ports.storage import Storage
@@ -44,6 +47,19 @@ class ChainQueries:
         check_limit(limit)
         found = await self._queries.chains_page(ChainFilter(class_id=class_id, limit=limit))
         return [view_chain(record) for record in found.chains]
+
+    async def after(
+        self,
+        cursor: tuple[int, str] | None,
+        *,
+        class_id: str | None = None,
+        state: ChainState | None = None,
+        limit: int = 100,
+    ) -> tuple[list[ChainView], tuple[int, str] | None]:
+        """Return chains, the newest first, and where the next page begins, if there may be one."""
+        before = None if cursor is None else ChainCursor(Instant(max(0, min(cursor[0], LATEST))), RunId(cursor[1]))
+        found = await self._queries.chains_page(ChainFilter(class_id=class_id, state=state, limit=limit, before=before))
+        return [view_chain(record) for record in found.chains], found.next
 
     async def open(self, *, class_id: str | None = None, limit: int = 100) -> list[ChainView]:
         """Return chains that are not closed, the newest first."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from foliot.domain.chain.spec import CHAIN
 from foliot.domain.deploy.deployment import FILE
 from foliot.domain.ids import RunId, ScheduleId
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.run.reference import read_reference
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
@@ -89,6 +89,15 @@ class ListedWorkflow(msgspec.Struct, frozen=True, kw_only=True):
     schedules: list[str]
 
 
+class ListedVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """A version of a workflow. An unreadable one has only its number and, as its description, the error."""
+
+    version: int
+    description: str
+    steps: int | None
+    created_at: datetime | None
+
+
 class WorkflowQueries:
     def __init__(self, storage: Storage, clock: Clock, documents: DocumentFormat) -> None:
         self._storage = storage
@@ -153,6 +162,13 @@ class WorkflowQueries:
         found = await self._queries.workflows(after=after, limit=limit)
         now = self._clock.now()
         return [_listed(summary, now) for summary in found]
+
+    async def versions(self, workflow_id: str, *, before: int | None = None, limit: int = 100) -> list[ListedVersion]:
+        """Return the versions of a workflow, newest first, those before `before`."""
+        found = await self._queries.workflow_versions(workflow_id, before=before, limit=limit)
+        if not found and await self._queries.workflow(workflow_id) is None:
+            raise await self._references.no_workflow(workflow_id)
+        return [_listed_version(number, version) for number, version in found.items()]
 
     async def all(self) -> list[ListedWorkflow]:
         """Return all workflows, read page by page."""
@@ -245,6 +261,17 @@ def _listed(summary: WorkflowSummary, now: Instant) -> ListedWorkflow:
         return replace(listed, description=version.message)
     spec, params = version.spec, public_document(version.spec.params)
     return replace(listed, version=version.version, description=spec.description, steps=len(spec.steps), params=params)
+
+
+def _listed_version(number: int, version: WorkflowVersion | RowUnreadable) -> ListedVersion:
+    if isinstance(version, RowUnreadable):
+        return ListedVersion(version=number, description=version.message, steps=None, created_at=None)
+    return ListedVersion(
+        version=number,
+        description=version.spec.description,
+        steps=len(version.spec.steps),
+        created_at=to_datetime(version.created_at),
+    )
 
 
 def _state(version: WorkflowVersion | RowUnreadable, schedules: Sequence[ScheduleView]) -> str:

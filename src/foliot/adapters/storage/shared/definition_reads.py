@@ -39,6 +39,8 @@ T = TypeVar("T")
 _RECENT_RUNS: Final = 5
 _RECENT_TICKS: Final = 10
 _SCHEDULES: Final = 1_000
+_NO_VERSION: Final = 2**31 - 1
+"""A number that is higher than that of any version."""
 
 
 class DefinitionReads:
@@ -175,6 +177,13 @@ class DefinitionReads:
         if isinstance(found, RowUnreadable):
             raise found
         return found
+
+    def versions(
+        self, workflow_id: str, before: int | None, limit: int
+    ) -> Read[dict[int, WorkflowVersion | RowUnreadable]]:
+        last = _NO_VERSION if before is None else max(0, min(before, _NO_VERSION))
+        rows = yield Query("versions_before", (self._project, workflow_id, last, limit))
+        return {row[1]: _or_error(version_of, row) for row in rows}
 
     def workflows(self, after: str | None, limit: int) -> Read[list[WorkflowSummary]]:
         workflow_ids = [row[0] for row in (yield Query("page_workflows", (self._project, after or "", limit)))]

@@ -9,6 +9,7 @@ from foliot.domain.job.job import MAX_CAPACITY, JobSpec, Options, options_in
 from foliot.domain.run.limits import Limit
 from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.schedule.schedule import ScheduleSpec, check_times
+from foliot.domain.workflow.spec import HIDDEN_SOURCES
 from foliot.errors import InvalidSchedule, RowUnreadable
 
 S = TypeVar("S")
@@ -118,6 +119,11 @@ def decode_names(document: str) -> tuple[str, ...]:
 def as_stored_job(spec: JobSpec) -> JobSpec:
     """Return the specification as it will be read back: a tuple becomes a list, which is not a change."""
     return decode_job_spec(encode(spec))
+
+
+def counted_as(spec: JobSpec) -> bool | None:
+    """Return whether a job is counted as an enabled or a disabled one. None: lists leave it out."""
+    return None if spec.source in HIDDEN_SOURCES else spec.enabled
 
 
 def as_stored_schedule(spec: ScheduleSpec) -> ScheduleSpec:

@@ -51,7 +51,7 @@ def cancel_requested(run_ids: Iterable[RunId]) -> Items:
 
 def settled(firings: Iterable[Firing]) -> Items:
     return [
-        [firing.uid, tick.scheduled_for, tick.until, tick.outcome, tick.reason, tick.run_id]
+        [firing.uid, tick.scheduled_for, tick.until, tick.outcome, tick.reason, tick.run_id, tick.count]
         for firing in firings
         for tick in firing.ticks
     ]

@@ -1,5 +1,6 @@
 """Reads of what shows whether schedules fire and runs are executed. No read grows with the history."""
 
+from collections.abc import Collection
 from functools import partial
 from typing import Final
 
@@ -14,7 +15,16 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Schedule
-from foliot.ports.pages import ClockEffects, HealthDetails, HealthLimits, LongLease, RunFilter, StorageSize
+from foliot.ports.pages import (
+    ClockEffects,
+    HealthDetails,
+    HealthLimits,
+    LongLease,
+    RunFilter,
+    RunTimes,
+    StorageSize,
+    Totals,
+)
 
 _FAILURES: Final = (Status.FAILED, Status.TIMEOUT)
 _SEARCHED: Final = 500
@@ -53,6 +63,14 @@ class HealthReads:
             project_pause=pause,
             clock_faults=[ClockFault(node, ClockFaultKind(kind), *rest) for node, kind, *rest in clocks],
         )
+
+    def totals(self, counted: int) -> Read[Totals]:
+        [row] = yield Query("totals", (self._project, counted))
+        return Totals(*row)
+
+    def run_times(self, run_ids: Collection[RunId]) -> Read[dict[RunId, RunTimes]]:
+        rows = (yield Query("run_times", (list(run_ids),))) if run_ids else ()
+        return {RunId(run_id): RunTimes(*times) for run_id, *times in rows}
 
     def clock_effects(self, now: Instant, limit: int) -> Read[ClockEffects]:
         found = yield Query("schedules_ahead", (now + TOLERANCE, limit))

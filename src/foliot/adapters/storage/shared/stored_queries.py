@@ -23,7 +23,9 @@ from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
+from foliot.errors import RowUnreadable
 from foliot.ports.chains import ChainClass, ChainDetails, ChainFilter, ChainPage
+from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
 from foliot.ports.pages import (
     EVERY_RUN,
@@ -42,11 +44,13 @@ from foliot.ports.pages import (
     RunDetails,
     RunFilter,
     RunListFilter,
+    RunTimes,
     ScheduleDetails,
     ScheduleLedger,
     SchedulePage,
     TickFilter,
     TickPage,
+    Totals,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -127,6 +131,11 @@ class StoredQueries(ABC):
     async def workflows(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowSummary]:
         return await self._read(self._definitions.workflows, after, limit)
 
+    async def workflow_versions(
+        self, workflow_id: str, *, before: int | None = None, limit: int = 100
+    ) -> dict[int, WorkflowVersion | RowUnreadable]:
+        return await self._read(self._definitions.versions, workflow_id, before, limit)
+
     async def execution(self, run_id: RunId) -> ExecutionsPage:
         return await self._read(self._runs.execution_page, [run_id])
 
@@ -155,6 +164,12 @@ class StoredQueries(ABC):
 
     async def health(self, limits: HealthLimits) -> HealthDetails:
         return await self._read(self._health.health, limits)
+
+    async def totals(self, *, counted: int) -> Totals:
+        return await self._read(self._health.totals, counted)
+
+    async def run_times(self, run_ids: Collection[RunId]) -> dict[RunId, RunTimes]:
+        return await self._read_without_snapshot(self._health.run_times, run_ids)
 
     async def clock_effects(self, now: Instant, *, limit: int) -> ClockEffects:
         return await self._read(self._health.clock_effects, now, limit)

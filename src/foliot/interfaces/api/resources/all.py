@@ -4,6 +4,7 @@ from typing import Final
 
 from foliot.interfaces.api.resources import (
     audit,
+    chains,
     cron,
     dsns,
     events,
@@ -11,6 +12,7 @@ from foliot.interfaces.api.resources import (
     jobs,
     launcher,
     logs,
+    metrics,
     runs,
     schedules,
     server,
@@ -22,8 +24,8 @@ from foliot.interfaces.api.resources import (
 from foliot.interfaces.api.resources.table import ROUTES
 
 MODULES: Final = (
-    *(jobs, schedules, ticks, runs, logs, workflows, executions, events),
-    *(cron, launcher, dsns, tokens, users, audit, server),
+    *(jobs, schedules, ticks, runs, logs, workflows, executions, chains, events),
+    *(cron, launcher, dsns, tokens, users, audit, server, metrics),
 )
 
 __all__ = ["MODULES", "ROUTES"]

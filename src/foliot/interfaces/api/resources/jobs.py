@@ -9,7 +9,7 @@ import msgspec
 from foliot.domain.access.role import Permission
 from foliot.domain.ids import RunId
 from foliot.domain.input.job import job_options
-from foliot.domain.workflow.jobs import PART_SOURCE
+from foliot.domain.workflow.spec import HIDDEN_SOURCES
 from foliot.errors import NotFound
 from foliot.interfaces.api.call import Call
 from foliot.interfaces.api.paging import PageQuery, page, text_cursor
@@ -24,7 +24,6 @@ from foliot.service.queries.schedule_view import ScheduleView
 
 Document = dict[str, Any]
 """A job with the keys of [[jobs]] in a configuration file."""
-_HIDDEN_SOURCES: Final = ("foliot", PART_SOURCE)
 _EXAMPLE: Final = {"id": "backup", "schedule": "0 3 * * *", "timezone": "Europe/Berlin", "command": "true"}
 
 
@@ -58,7 +57,7 @@ class RunBody(Parameters, frozen=True, kw_only=True):
 async def list_jobs(call: Call, query: JobsQuery) -> Page[ListedJob]:
     found = await call.services.queries.jobs.listed(after=text_cursor(query.cursor), limit=query.limit + 1)
     whole = page([_listed(one.job, one.schedules) for one in found], query.limit, lambda job: job.id)
-    shown = [job for job in whole.items if query.all or job.source not in _HIDDEN_SOURCES]
+    shown = [job for job in whole.items if query.all or job.source not in HIDDEN_SOURCES]
     return Page(items=shown, next=whole.next)
 
 

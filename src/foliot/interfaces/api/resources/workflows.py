@@ -7,7 +7,7 @@ from foliot.domain.access.role import Permission
 from foliot.domain.ids import RunId
 from foliot.errors import InvalidInput, NotFound
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import PageQuery, page, text_cursor
+from foliot.interfaces.api.paging import PageQuery, number_cursor, page, text_cursor
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.jobs import ForceQuery
 from foliot.interfaces.api.resources.table import ROUTES
@@ -15,7 +15,7 @@ from foliot.service.answers import Deleted, Page, PausedStep
 from foliot.service.commands.runs import RunRequest
 from foliot.service.commands.workflows import DeployedWorkflow
 from foliot.service.queries.run_view import RunView
-from foliot.service.queries.workflows import ListedWorkflow, WorkflowPage
+from foliot.service.queries.workflows import ListedVersion, ListedWorkflow, WorkflowPage
 
 Document = dict[str, Any]
 """A workflow with the keys of [[workflows]] in a configuration file."""
@@ -70,6 +70,18 @@ async def get_workflow(call: Call, workflow_id: str, query: WorkflowQuery) -> Wo
     found = await call.services.queries.workflows.page(workflow_id, version=query.version, execution=query.execution)
     call.tag(found.version)
     return found
+
+
+@ROUTES.get(
+    "/api/workflows/{workflow_id}/versions",
+    permission=Permission.READ,
+    summary="List the versions of a workflow, newest first.",
+    errors=(HTTPStatus.NOT_FOUND,),
+)
+async def list_versions(call: Call, workflow_id: str, query: PageQuery) -> Page[ListedVersion]:
+    before = number_cursor(query.cursor)
+    found = await call.services.queries.workflows.versions(workflow_id, before=before, limit=query.limit + 1)
+    return page(found, query.limit, lambda one: one.version)
 
 
 @ROUTES.put(

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from foliot.domain.workflow.jobs import PART_SOURCE
+from foliot.domain.workflow.spec import HIDDEN_SOURCES
 from foliot.interfaces.cli.command_group import check_option_order, lazy_group
 from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
@@ -27,7 +27,6 @@ _COLUMNS: Final = (
     Column("LAST RUN"),
     Column("FROM"),
 )
-_HIDDEN_SOURCES: Final = ("foliot", PART_SOURCE)
 _SECTIONS: Final = {"Control": {"delete": "Delete jobs."}}
 _HOMES: Final = {"delete": "delete:delete_jobs"}
 
@@ -48,7 +47,7 @@ def command(
     found = [
         one
         for one in with_services(storage, config, lambda services: services.queries.jobs.all())
-        if (is_all or one.job.source not in _HIDDEN_SOURCES) and (tag is None or tag in one.job.tags)
+        if (is_all or one.job.source not in HIDDEN_SOURCES) and (tag is None or tag in one.job.tags)
     ]
     if as_json:
         print_json_lines(map(_document, found))

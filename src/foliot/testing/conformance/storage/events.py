@@ -149,8 +149,8 @@ class EventContract(Contract):
         await scene.fire_after(MINUTE)
 
         assert await scene.items(EventKind.TICKS_SETTLED) == [
-            [schedule.uid, first, first, TickOutcome.RAN, TickReason.ON_TIME, run_id],
-            [schedule.uid, scene.now, scene.now, TickOutcome.SKIPPED, TickReason.OVERLAP, None],
+            [schedule.uid, first, first, TickOutcome.RAN, TickReason.ON_TIME, run_id, 1],
+            [schedule.uid, scene.now, scene.now, TickOutcome.SKIPPED, TickReason.OVERLAP, None, 1],
         ]
         assert await scene.items(EventKind.RUNS_CREATED) == [[run_id, REPORT]]
 

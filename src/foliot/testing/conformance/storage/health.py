@@ -1,9 +1,13 @@
 """The promises of a storage about its health: the scheduler, late schedules, failing jobs, waiting queues, its size."""
 
-from foliot.domain.ids import ScheduleId
+from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant
-from foliot.ports.pages import HealthDetails, HealthLimits
+from foliot.domain.run.outcome import Reason
+from foliot.domain.workflow.spec import PART_SOURCE
+from foliot.ports.deliveries import DeliveryResult, DeliveryState
+from foliot.ports.pages import HealthDetails, HealthLimits, RunTimes
 from foliot.testing.builders import LEASE, a_run, every, failed, some_runs, succeeded
+from foliot.testing.conformance.storage.deliveries import a_delivery, add, settle
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
@@ -96,3 +100,34 @@ class HealthContract(Contract):
         assert size.database > 0
         assert size.logs >= 0
         assert size.free is None or size.free > 0
+
+    async def test_jobs_and_waiting_deliveries_are_counted(self, scene: Scene) -> None:
+        for name in ("one", "two", "three"):
+            await scene.job(name)
+        await scene.job("off", enabled=False)
+        await scene.job("step", source=PART_SOURCE)
+        await scene.job("two", enabled=False)
+        await scene.storage.definitions.pause_job(JobId("three"), paused=True, at=scene.now)
+        await add(scene, a_delivery(1), a_delivery(2), a_delivery(3))
+        await settle(scene, DeliveryResult("msg_1", DeliveryState.DELIVERED, "200"))
+
+        assert await scene.storage.queries.totals(counted=10) == (4, 3, 2)
+        assert (await scene.storage.queries.totals(counted=1)).pending_deliveries == 1
+
+    async def test_the_times_of_runs_are_read_without_their_documents(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        [planned] = await scene.fire_after(MINUTE)
+        due, started = scene.now, scene.after(SECOND)
+        scene.clock.advance(SECOND)
+        [claim] = await scene.claim()
+        scene.clock.advance(SECOND)
+        await scene.finish(failed(claim))
+        [unplanned] = await scene.create(a_run())
+
+        found = await scene.storage.queries.run_times([planned, unplanned, RunId("missing")])
+
+        assert found == {
+            planned: RunTimes(due, started, scene.now, Reason.EXIT_CODE),
+            unplanned: RunTimes(None, None, None, None),
+        }
+        assert await scene.storage.queries.run_times([]) == {}

@@ -280,3 +280,17 @@ class WorkflowContract(Contract):
 
         assert sorted(version.version for version in versions) == [1, 2, 3]
         assert {version.version for version in again} == {1}
+
+    async def test_versions_are_listed_newest_first_in_pages(self, scene: Scene) -> None:
+        versions = [await put(scene, a_workflow(*"abcd"[:number])) for number in range(1, 5)]
+        await put(scene, a_workflow("x"), "other")
+
+        async def listed(*given: Any, **more: Any) -> list[Any]:
+            return [*(await scene.storage.queries.workflow_versions(*given, **more)).values()]
+
+        assert await listed("etl") == versions[::-1]
+        assert await listed("etl", limit=2) == [versions[3], versions[2]]
+        assert await listed("etl", before=3, limit=2) == [versions[1], versions[0]]
+        assert await listed("etl", before=10**30) == versions[::-1]
+        assert await listed("missing") == []
+        assert [*(await scene.storage.queries.workflow_versions("etl"))] == [4, 3, 2, 1]

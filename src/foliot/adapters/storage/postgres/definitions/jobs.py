@@ -10,7 +10,7 @@ from foliot.adapters.storage.postgres.definitions.schedules import delete_schedu
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.watch import watch_jobs
 from foliot.adapters.storage.shared import changes
-from foliot.adapters.storage.shared.documents import as_stored_job, encode
+from foliot.adapters.storage.shared.documents import as_stored_job, counted_as, encode
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
 from foliot.adapters.storage.shared.expected import refuse_changed
 from foliot.adapters.storage.shared.rows import job_of, read_rows
@@ -119,7 +119,8 @@ async def put_jobs(
         now = await transaction.now(at)
         documents = [encode(jobs[job_id]) for job_id in changed]
         limits = [jobs[job_id].pause_after_failures for job_id in changed]
-        await transaction.run("put_jobs", project, now, changed, documents, limits)
+        counted = [counted_as(jobs[job_id]) for job_id in changed]
+        await transaction.run("put_jobs", project, now, changed, documents, limits, counted)
     rows = await transaction.rows("get_jobs", project, list(jobs))
     put = {job.id: job for job in (job_of(project, row) for row in rows)}
     transaction.note(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))

@@ -17,6 +17,7 @@ CREATE FUNCTION foliot.now_ms() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SA
 
 -- leads: the workflow that the schedules of the job start in its place, see dependencies. pause_after: after so many
 -- failures in a row, counted from failures_from, its schedules are paused; stopped_at: when that was done.
+-- enabled: NULL for the jobs that lists leave out: steps of workflows, and those of Foliot.
 CREATE TABLE foliot.jobs (
     project    text COLLATE "C" NOT NULL,
     id         text COLLATE "C" NOT NULL,
@@ -29,10 +30,12 @@ CREATE TABLE foliot.jobs (
     pause_after   integer CHECK (pause_after >= 1),
     failures_from bigint,
     stopped_at    bigint,
+    enabled       boolean,
     PRIMARY KEY (project, id)
 );
 
 CREATE INDEX jobs_stopped ON foliot.jobs (project, stopped_at) WHERE stopped_at IS NOT NULL;
+CREATE INDEX jobs_counted ON foliot.jobs (project, enabled, paused_at) WHERE enabled IS NOT NULL;
 
 -- Schedules and their ledger -----------------------------------------------------------------------------------------
 

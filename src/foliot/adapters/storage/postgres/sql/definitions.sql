@@ -8,12 +8,13 @@ ORDER BY id FOR NO KEY UPDATE;
 -- name: put_jobs
 -- A new job begins with a higher revision than any deleted one, so that a cached definition with that id is outdated.
 -- A created_at outside the supported range was not written by Foliot, and is replaced.
-INSERT INTO foliot.jobs (project, id, spec, pause_after, revision, created_at, updated_at)
-SELECT $1, new.id, new.spec, new.pause_after,
+INSERT INTO foliot.jobs (project, id, spec, pause_after, enabled, revision, created_at, updated_at)
+SELECT $1, new.id, new.spec, new.pause_after, new.enabled,
        coalesce((SELECT value::int FROM foliot.meta WHERE key = 'revision_floor'), 0) + 1, $2, $2
-FROM unnest($3::text[], $4::text[], $5::int[]) AS new (id, spec, pause_after) ORDER BY new.id
+FROM unnest($3::text[], $4::text[], $5::int[], $6::boolean[]) AS new (id, spec, pause_after, enabled) ORDER BY new.id
 ON CONFLICT (project, id) DO UPDATE
-    SET spec = excluded.spec, pause_after = excluded.pause_after, revision = jobs.revision + 1, updated_at = excluded.updated_at,
+    SET spec = excluded.spec, pause_after = excluded.pause_after, enabled = excluded.enabled,
+        revision = jobs.revision + 1, updated_at = excluded.updated_at,
         created_at = CASE WHEN jobs.created_at BETWEEN -62135596800000 AND 253402300799000
                           THEN jobs.created_at ELSE excluded.created_at END;
 
@@ -402,6 +403,10 @@ SELECT id FROM listed;
 -- name: living_versions
 SELECT id, version, spec, created_at FROM foliot.workflows
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL ORDER BY id, version;
+
+-- name: versions_before
+SELECT id, version, spec, created_at FROM foliot.workflows
+WHERE project = $1 AND id = $2 AND version < $3 AND deleted_at IS NULL ORDER BY version DESC LIMIT $4;
 
 -- name: jobs_under
 -- Jobs with the ids of these workflows and of their steps. `a.b.c` belongs to the workflow `a.b`, not to `a`.

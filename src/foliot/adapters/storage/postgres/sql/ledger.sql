@@ -157,7 +157,7 @@ noted AS (
     UNION ALL
     SELECT foliot.event_seq(pg_current_xact_id(), 15), (SELECT now FROM clock), 'ticks.settled',
            '[' || string_agg('["' || uid || '",' || moment || ',' || moment || ',"ran","' || reason || '","' || run_id
-                             || '"]', ',') || ']'
+                             || '",1]', ',') || ']'
     FROM fired HAVING count(*) > 0
 )
 SELECT (SELECT now FROM clock) AS now, string_agg(uid, ' ') AS saved FROM fired;

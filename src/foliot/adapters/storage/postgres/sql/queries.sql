@@ -142,6 +142,17 @@ WHERE (SELECT true FROM foliot.runs
        WHERE runs.project = newest.project AND runs.job_id = newest.job_id AND runs.id > newest.id
              AND (runs.status = 'success' OR runs.status = 'partial') LIMIT 1) IS NULL;
 
+-- name: totals
+-- Jobs, those of them that are disabled or paused, and deliveries that wait, counted up to the limit.
+SELECT (SELECT count(*) FROM foliot.jobs WHERE project = $1 AND enabled IS NOT NULL),
+       (SELECT count(*) FROM foliot.jobs
+        WHERE project = $1 AND enabled IS NOT NULL AND (NOT enabled OR paused_at IS NOT NULL)),
+       (SELECT count(*) FROM (SELECT 1 FROM foliot.deliveries WHERE state = 'pending' LIMIT $2) AS waiting);
+
+-- name: run_times
+SELECT id, CASE WHEN schedule_uid IS NOT NULL THEN scheduled_for END, started_at, finished_at, reason
+FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
+
 -- name: size_on_disk
 SELECT (sum(bytes) FILTER (WHERE NOT is_log))::bigint, (sum(bytes) FILTER (WHERE is_log))::bigint, NULL FROM (
     SELECT pg_total_relation_size(oid) AS bytes, oid = 'foliot.log_chunks'::regclass AS is_log FROM pg_catalog.pg_class

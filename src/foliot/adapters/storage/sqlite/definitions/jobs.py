@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from foliot.adapters.storage.shared import changes
-from foliot.adapters.storage.shared.documents import as_stored_job, encode, encode_names, read_number
+from foliot.adapters.storage.shared.documents import as_stored_job, counted_as, encode, encode_names, read_number
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
 from foliot.adapters.storage.shared.expected import refuse_changed
 from foliot.adapters.storage.shared.row_types import salvage_row
@@ -108,6 +108,7 @@ def put_jobs(
             (
                 *(project, job.id, encode(job.spec), job.revision, job.created_at, job.updated_at),
                 job.spec.pause_after_failures,
+                counted_as(job.spec),
             )
             for job in changed.values()
         ],

@@ -1,8 +1,10 @@
 -- name: put_jobs
-INSERT INTO jobs (project, id, spec, revision, created_at, updated_at, pause_after) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO jobs (project, id, spec, revision, created_at, updated_at, pause_after, enabled)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (project, id)
 DO UPDATE SET
-    pause_after = excluded.pause_after, spec = excluded.spec, revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at
+    pause_after = excluded.pause_after, enabled = excluded.enabled, spec = excluded.spec, revision = excluded.revision,
+    created_at = excluded.created_at, updated_at = excluded.updated_at
 
 -- name: revision_floor
 SELECT value FROM meta WHERE key = 'revision_floor'
@@ -316,6 +318,10 @@ GROUP BY w.id ORDER BY w.id LIMIT ?
 -- name: living_versions
 SELECT id, version, spec, created_at FROM workflows
 WHERE project = ? AND id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL ORDER BY id, version
+
+-- name: versions_before
+SELECT id, version, spec, created_at FROM workflows
+WHERE project = ? AND id = ? AND version < ? AND deleted_at IS NULL ORDER BY version DESC LIMIT ?
 
 -- name: jobs_under
 -- Jobs with the ids of these workflows or of their steps. Of the workflows `a` and `a.b`, the longer one has `a.b.c`. A

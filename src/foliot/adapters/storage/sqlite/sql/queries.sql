@@ -136,6 +136,17 @@ WHERE NOT EXISTS (
     SELECT 1 FROM runs r WHERE r.project = newest.project AND r.job_id = newest.job_id AND r.id > newest.id
         AND (r.status = 'success' OR r.status = 'partial'))
 
+-- name: totals
+-- Jobs, those of them that are disabled or paused, and deliveries that wait, counted up to the limit.
+SELECT
+    (SELECT count(*) FROM jobs WHERE project = ?1 AND enabled IS NOT NULL),
+    (SELECT count(*) FROM jobs WHERE project = ?1 AND enabled IS NOT NULL AND (enabled = 0 OR paused_at IS NOT NULL)),
+    (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = 'pending' LIMIT ?2))
+
+-- name: run_times
+SELECT id, CASE WHEN schedule_uid IS NOT NULL THEN scheduled_for END, started_at, finished_at, reason
+FROM runs WHERE id IN (SELECT value FROM json_each(?))
+
 -- name: get_runs
 SELECT
     id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,

@@ -20,6 +20,7 @@ INSERT INTO counters (name, value) VALUES ('token', 0);
 
 -- leads: the workflow that the schedules of the job start in its place, see dependencies. pause_after: after so many
 -- failures in a row, counted from failures_from, its schedules are paused; stopped_at: when that was done.
+-- enabled: NULL for the jobs that lists leave out: steps of workflows, and those of Foliot.
 CREATE TABLE jobs (
     project TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -32,10 +33,12 @@ CREATE TABLE jobs (
     pause_after INTEGER CHECK (pause_after IS NULL OR pause_after >= 1),
     failures_from INTEGER,
     stopped_at INTEGER,
+    enabled INTEGER CHECK (enabled IN (0, 1)),
     PRIMARY KEY (project, id)
 ) STRICT;
 
 CREATE INDEX jobs_stopped ON jobs (project, stopped_at) WHERE stopped_at IS NOT NULL;
+CREATE INDEX jobs_counted ON jobs (project, enabled, paused_at) WHERE enabled IS NOT NULL;
 
 CREATE TABLE schedules (
     uid TEXT NOT NULL UNIQUE,
