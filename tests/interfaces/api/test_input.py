@@ -196,7 +196,7 @@ async def test_each_example_of_the_documentation_is_accepted(api: Client) -> Non
     values = {"job_id": "backup", "workflow_id": "etl", "schedule_id": "nightly", "run_id": run_id, "name": "shop"}
     for route in ROUTES:
         for body in route.examples:
-            if route.name in ("report_launch", "rerun_execution"):
-                continue  # they need a launched run, or an execution that has ended
+            if route.name in ("report_launch", "rerun_execution", "reset_chain_class"):
+                continue  # they need a launched run, an ended execution, or a class of chains
             answer = await api.send(route.method, route.path.format(**values, execution_id="x", step="x"), body)
             assert answer.status < 300, (route.name, answer.json)

@@ -30,7 +30,9 @@ WHEN_A_JOB_IS_RENAMED = {"versions_that_name", "copies_that_name"}
 """Queries of definitions and open runs, all of which may name the job."""
 WHEN_ALL_ARE_PAUSED = {"later_watermarks"}
 """Queries of all schedules, by a person who pauses them."""
-_MAY_SCAN = IN_ORDER_UP_TO_A_LIMIT | WHEN_A_JOB_IS_RENAMED | WHEN_ALL_ARE_PAUSED
+COUNTS_WHAT_WAITS = {"totals"}
+"""Counts the entries of a partial index: messages that wait to be sent."""
+_MAY_SCAN = IN_ORDER_UP_TO_A_LIMIT | WHEN_A_JOB_IS_RENAMED | WHEN_ALL_ARE_PAUSED | COUNTS_WHAT_WAITS
 
 PIECES = {
     *("schedule_columns", "due_columns", "claim_columns", "unpaused_wake", "are_columns_sound"),
