@@ -6,7 +6,7 @@ import pytest
 
 from foliot.config.exposure import written_secrets
 from foliot.domain.ids import JobId
-from foliot.domain.notification.rule import NOBODY, Notify, Occasion
+from foliot.domain.notification.rule import NO_OPTIONS, Notify, Occasion
 from foliot.domain.notification.settings import NotificationSettings
 from tests.config.conftest import Good, Loader
 
@@ -20,7 +20,7 @@ def test_without_options_nobody_is_notified(good: Good) -> None:
 
     assert configuration.notifications == NotificationSettings()
     assert not configuration.notifications.is_configured
-    assert configuration.declared.jobs[JobId("a")].notify == NOBODY
+    assert configuration.declared.jobs[JobId("a")].notify == NO_OPTIONS
 
 
 def test_the_section_has_targets_a_rule_and_keys(good: Good) -> None:

@@ -16,7 +16,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.input.job import gate_of, option_overlay
 from foliot.domain.job.job import JobSpec, Options, check_name, overlay
 from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
-from foliot.domain.notification.rule import NOBODY, Notify
+from foliot.domain.notification.rule import NO_OPTIONS, Notify
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.vocabulary.field import Field, only
 from foliot.domain.vocabulary.job import DESCRIPTION, GATE, OPTIONS
@@ -141,7 +141,7 @@ def definition(
     options: Options,
     fields: Fields,
     gate: Gate | None = None,
-    notify: Notify = NOBODY,
+    notify: Notify = NO_OPTIONS,
 ) -> JobSpec:
     described: dict[str, Any] = fields.take(_DESCRIBED)
     for name in ("tags", "labels"):

@@ -5,6 +5,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.logs import LogState
 from foliot.domain.run.mark import MarkAnswer
 from foliot.domain.run.run import Status
@@ -166,3 +167,19 @@ class NewToken(TokenView, frozen=True, kw_only=True):
 
     secret: str
     """The token itself. It cannot be read again."""
+
+
+# -- chains
+
+
+class StoppedChain(msgspec.Struct, frozen=True, kw_only=True):
+    chain_id: str
+    run_id: str
+    phase: CancelAnswer
+    """Whether its run is cancelled, or the worker of its step was asked to stop."""
+
+
+class StoppedClass(msgspec.Struct, frozen=True, kw_only=True):
+    class_id: str
+    stopped: int
+    """How many chains were active."""

@@ -4,7 +4,7 @@ import pytest
 
 from foliot.domain.notification.decision import failures_in_a_row, failures_needed, occasion_of
 from foliot.domain.notification.retry import MAX_ATTEMPTS, delay_after
-from foliot.domain.notification.rule import NOBODY, Notify, Occasion
+from foliot.domain.notification.rule import NO_OPTIONS, Notify, Occasion
 from foliot.domain.run.run import Status
 from foliot.errors import InvalidJob
 
@@ -51,16 +51,16 @@ def test_failures_are_counted_up_to_the_latest_success() -> None:
 
 
 def test_earlier_runs_are_needed_only_where_they_matter() -> None:
-    assert failures_needed(Status.FAILED, NOBODY) == 0
-    assert failures_needed(Status.SUCCESS, NOBODY) == 1
-    assert failures_needed(Status.CANCELLED, NOBODY) == 0
+    assert failures_needed(Status.FAILED, NO_OPTIONS) == 0
+    assert failures_needed(Status.SUCCESS, NO_OPTIONS) == 1
+    assert failures_needed(Status.CANCELLED, NO_OPTIONS) == 0
     assert failures_needed(Status.FAILED, Notify(notify_on=(REPEATED,), notify_after_failures=5)) == 5
 
 
 def test_options_of_a_job_have_precedence_over_the_defaults() -> None:
     defaults = Notify(webhook_url="https://all.example", notify_on=(END,), notify_after_failures=5)
 
-    assert NOBODY.over(defaults) == defaults
+    assert NO_OPTIONS.over(defaults) == defaults
     assert Notify(notify_on=()).over(defaults).occasions == frozenset()
     assert Notify(webhook_url="https://own.example").over(defaults).webhook_url == "https://own.example"
 

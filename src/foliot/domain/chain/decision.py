@@ -77,7 +77,6 @@ class Report(Struct, frozen=True, kw_only=True):
     usd: float = 0.0
 
 
-NO_REPORT: Final = Report()
 _FENCE: Final = "```"
 
 

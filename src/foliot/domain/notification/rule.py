@@ -90,7 +90,7 @@ class Notify(Struct, frozen=True, kw_only=True, omit_defaults=True):
             )
 
 
-NOBODY: Final = Notify()
+NO_OPTIONS: Final = Notify()
 """No option is given."""
 
 

@@ -52,18 +52,6 @@ class Authenticator(Protocol):
         ...
 
 
-class DevelopmentAccess:
-    """Allows everything to requests from this machine."""
-
-    async def is_open(self) -> bool:
-        return True
-
-    async def authenticate(
-        self, headers: Mapping[str, str], address: str, subject: str | None = None
-    ) -> Principal | None:
-        return DEVELOPMENT
-
-
 class SignedCredentials(NamedTuple):
     """Credentials that are not stored: signed tokens of other services, and client certificates."""
 

@@ -1,4 +1,4 @@
-"""Counts events for /metrics. It begins with the first request, so that a server that nobody asks reads no events."""
+"""Counts events for /metrics. It begins with the first request, so that a server without requests reads no events."""
 
 import asyncio
 import logging

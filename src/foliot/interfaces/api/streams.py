@@ -53,7 +53,7 @@ def event_stream(call: Call, frames: AsyncIterator[bytes]) -> StreamingResponse:
 
 async def event_frames(call: Call, after: int | None, run_id: str | None = None) -> AsyncIterator[bytes]:
     """Yield the events from a position on; with `run_id`, those of a run and the runs below it."""
-    # All listeners share the reader of the process, whoever they are.
+    # All listeners share the reader of the process.
     events = call.context.services.queries.events
     known: dict[str, bool] = {}
     async with aclosing(events.follow(after)) as batches:

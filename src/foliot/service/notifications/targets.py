@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import Job
 from foliot.domain.notification.message import receiver_of
-from foliot.domain.notification.rule import NOBODY, Notify, Target
+from foliot.domain.notification.rule import NO_OPTIONS, Notify, Target
 from foliot.domain.notification.settings import NotificationSettings
 from foliot.errors import SecretError
 from foliot.ports.deliveries import Delivery
@@ -33,7 +33,7 @@ class Targets:
     def rule(self, job: Job | None, *, is_part: bool = False) -> Notify:
         """Return the options for runs of a job, with encrypted URLs. A part of another run, such as a step, is not
         notified to the default targets: the run that it is part of is."""
-        own = NOBODY if job is None else job.spec.notify
+        own = NO_OPTIONS if job is None else job.spec.notify
         rule = own.over(self._settings.defaults)
         if is_part:
             rule = replace(rule, webhook_url=own.webhook_url, slack_webhook_url=own.slack_webhook_url)
@@ -41,7 +41,7 @@ class Targets:
 
     async def of_job(self, job: Job | None, rule: Notify) -> list[FoundTarget]:
         """Return the targets of a rule of this job."""
-        own = NOBODY if job is None else job.spec.notify
+        own = NO_OPTIONS if job is None else job.spec.notify
         return [
             FoundTarget(target, job.id, await self._receiver(target, job.id, url))
             if job is not None and own.urls.get(target)

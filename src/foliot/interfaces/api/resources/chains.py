@@ -3,8 +3,6 @@
 from http import HTTPStatus
 from typing import Final
 
-import msgspec
-
 from foliot.domain.access.role import Permission
 from foliot.domain.chain.state import ChainState
 from foliot.domain.run.lease import CancelAnswer
@@ -14,7 +12,7 @@ from foliot.interfaces.api.errors import ApiError
 from foliot.interfaces.api.paging import PageQuery, cursor_after, pair_cursor
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
-from foliot.service.answers import Page
+from foliot.service.answers import Page, StoppedChain, StoppedClass
 from foliot.service.queries.chain_view import ChainDetailView, ChainView, ClassView
 
 _NOT_FOUND: Final = (HTTPStatus.NOT_FOUND,)
@@ -28,19 +26,6 @@ class ChainsQuery(PageQuery, frozen=True, kw_only=True):
 class ResetBody(Parameters, frozen=True, kw_only=True):
     reason: str
     """What has been fixed."""
-
-
-class StoppedChain(msgspec.Struct, frozen=True, kw_only=True):
-    chain_id: str
-    run_id: str
-    phase: CancelAnswer
-    """Whether its run is cancelled, or the worker of its step was asked to stop."""
-
-
-class StoppedClass(msgspec.Struct, frozen=True, kw_only=True):
-    class_id: str
-    stopped: int
-    """How many chains were active."""
 
 
 @ROUTES.get("/api/chains", permission=Permission.READ, summary="List chains, newest first.")

@@ -15,7 +15,7 @@ from foliot.interfaces.api.resources.table import ROUTES
     media_type=MEDIA_TYPE,
 )
 async def get_metrics(call: Call) -> Response:
-    # The counters are those of the process, whoever asks.
+    # All requests read the counters of the process.
     services = call.context.services
     await call.context.metering.start(services)
     metrics = services.queries.metrics
