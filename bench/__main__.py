@@ -29,11 +29,13 @@ MEASUREMENTS: Final = {
     "hold": "an idle server; a million schedules: memory, disk, processor time",
     "history": "the cost of a run and of `foliot verify` while history grows",
     "start": "importing, and start to first job",
+    "api": "requests by HTTP, lines of streams, and lists beside a long history",
     "cron": "the next moment of a cron expression",
 }
 PROGRAMS: Final = {
     "spawn": "processes a second, by the shell runner alone",
     "isolated": "Python functions in processes of their own",
+    "workers": "no-op runs drained by a remote worker beside a local one",
 }
 """Not on the page: tools for working on one part."""
 _TIMES: Final = "`all` takes about 22 minutes, with --quick about 4, on two cores with nothing else running."

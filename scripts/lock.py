@@ -38,6 +38,7 @@ def main() -> None:
 def resolve(extra: str, decided: Mapping[str, str]) -> dict[str, str]:
     """Return the versions that pip would install for the project with `extra` and for building it."""
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    hook = pyproject["tool"]["hatch"]["build"]["hooks"]["custom"]
     with tempfile.TemporaryDirectory() as scratch:
         constraints = Path(scratch, "constraints.txt")
         constraints.write_text("".join(f"{name}=={version}\n" for name, version in decided.items()))
@@ -45,7 +46,7 @@ def resolve(extra: str, decided: Mapping[str, str]) -> dict[str, str]:
         pip(
             "install", "--dry-run", "--ignore-installed", "--quiet",
             "--report", str(report), "--constraint", str(constraints),
-            f"{ROOT}{extra}", *pyproject["build-system"]["requires"],
+            f"{ROOT}{extra}", *pyproject["build-system"]["requires"], hook["node"],
         )  # fmt: skip
         installs = json.loads(report.read_text())["install"]
     return dict(sorted(pin_of(install) for install in installs if "dir_info" not in install["download_info"]))

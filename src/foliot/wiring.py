@@ -4,16 +4,18 @@ Adapters are imported on first use: a program that uses SQLite never loads anoth
 """
 
 import os
+import platform
 import secrets
 import socket
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from foliot.adapters.channel import UnixChannel
+from foliot.adapters.channel import RunAccess, UnixChannel
 from foliot.adapters.clock import SystemClock
 from foliot.adapters.jwt import JwtVerifier, read_key_set, read_public_key, secret_key
 from foliot.adapters.notifiers.all import all_notifiers
@@ -66,6 +68,7 @@ from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.plan import APPROVAL_KIND
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.engine.node import Node
+from foliot.engine.remote_worker import RemoteParts, RemoteWorker
 from foliot.engine.settings import Parts, Settings
 from foliot.errors import DriverMissing, InvalidInput, InvalidWorkflow, suggest
 from foliot.ports.clock import Clock
@@ -82,12 +85,14 @@ from foliot.service.build import ServiceParts, build_services_on
 from foliot.service.commands.documents import Document
 from foliot.service.commands.dsns import ConfiguredDsns
 from foliot.service.commands.schedules import DefaultLayers
+from foliot.service.commands.texts import ParsedText, Schedules, TextToml
 from foliot.service.commands.users import PasswordCheck
 from foliot.service.notifications.planner import NotificationPlanner
 from foliot.service.notifications.targets import Targets
 from foliot.service.services import Services
 
 if TYPE_CHECKING:
+    from foliot.adapters.work_http.server import Server
     from foliot.config.settings import AuthSettings
 
 
@@ -173,6 +178,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource, keys: Secrets 
         ids=ids,
         keys=keys or KeyStore(os.environ),
         documents=JsonDocuments(),
+        texts=TomlTexts(),
         passwords=PasswordCheck(Argon2Passwords()),
         default_layers=DefaultLayers(),
         failures=FailureLimit(),
@@ -241,6 +247,35 @@ class JsonDocuments:
         return restored
 
 
+class TomlTexts:
+    """Definitions as TOML. Their reader is imported on first use: most programs read none."""
+
+    def parse(self, text: str) -> ParsedText:
+        from foliot.config.definition_text import open_text
+
+        return open_text(text)
+
+    def secret_job(self, job_id: JobId, job: JobSpec, schedules: Schedules) -> Mapping[str, Any]:
+        from foliot.config.definition_writing import secret_tree
+
+        return secret_tree(job_id, job, schedules)
+
+    def secret_workflow(self, workflow_id: str, spec: WorkflowSpec, schedules: Schedules) -> Mapping[str, Any]:
+        from foliot.config.definition_writing import secret_workflow_tree
+
+        return secret_workflow_tree(workflow_id, spec, schedules)
+
+    def write_job(self, job_id: JobId, job: JobSpec, schedules: Schedules) -> TextToml:
+        from foliot.config.definition_writing import write_job_text
+
+        return TextToml(*write_job_text(job_id, job, schedules))
+
+    def write_workflow(self, workflow_id: str, spec: WorkflowSpec, schedules: Schedules) -> TextToml:
+        from foliot.config.definition_writing import write_workflow_text
+
+        return TextToml(*write_workflow_text(workflow_id, spec, schedules))
+
+
 async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storage:
     """Open the database at a URL: sqlite:///relative.db, sqlite:////absolute.db or postgresql://...
 
@@ -302,10 +337,50 @@ def build_node(
         subscriptions=subscriptions,
         sweep=sweep_processes,
         processes=ProcProcesses(services.clock.boot_id),
-        channel=UnixChannel(),
+        channel=UnixChannel(RunAccess(settings.api_url, services.channel.token_of) if settings.api_url else None),
         notifications=notifications,
     )
     return Node(parts, settings)
+
+
+@asynccontextmanager
+async def remote_worker(
+    server: "Server", runners: Mapping[str, Runner], settings: Settings, labels: Sequence[str] | None = None
+) -> AsyncIterator[RemoteWorker]:
+    """Build a worker that uses a server instead of a database, and close its connections after the block."""
+    # Imported here: other processes need no HTTP client.
+    from foliot.adapters.work_http.connection import Connection
+    from foliot.adapters.work_http.work import HttpWork
+
+    work = HttpWork(Connection(server), labels=None if labels is None else tuple(labels))
+    parts = RemoteParts(
+        work=work,
+        queue=StorageQueue(work),
+        clock=SystemClock(),
+        ids=IdSource(lambda: secrets.randbits(80)),
+        runners=runners,
+        sweep=sweep_processes,
+        channel=UnixChannel(),
+    )
+    try:
+        yield RemoteWorker(parts, settings)
+    finally:
+        await work.close()
+
+
+def find_server(url: str, environ: Mapping[str, str], *, allow_http: bool, **tls: str) -> "Server":
+    """Return the server at a URL, with the credentials of the environment. They are taken out of `environ` by the
+    caller, so that jobs do not inherit them."""
+    from foliot.adapters.work_http.server import Server, check_server
+
+    server = Server(
+        url=url,
+        worker_id=environ.get("FOLIOT_WORKER_ID", ""),
+        secret=environ.get("FOLIOT_WORKER_SECRET", ""),
+        token=environ.get("FOLIOT_TOKEN", ""),
+        **tls,
+    )
+    return check_server(server, allow_http=allow_http)
 
 
 def build_runners(
@@ -395,6 +470,12 @@ def take_descriptors(slots: int) -> Descriptors:
 def build_host() -> Host:
     """Build what `foliot doctor` examines this machine with."""
     return ThisHost(ProcProcesses(SystemClock().boot_id))
+
+
+def environment() -> str:
+    """Return where this process runs, for people."""
+    python = platform.python_implementation() + " " + platform.python_version()
+    return f"{python}, {platform.system()} {platform.machine()}, {socket.gethostname()}"
 
 
 def node_label() -> str:

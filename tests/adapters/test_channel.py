@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from foliot.adapters.channel import MAX_CONNECTIONS, UnixChannel
 from foliot.adapters.runners.isolated import IsolatedCalls
 from foliot.adapters.runners.shell import ShellRunner
-from foliot.channel.client import ChannelClient
+from foliot.channel.client import ChannelClient, from_environment
 from foliot.channel.protocol import MAX_LINE
-from foliot.domain.ids import Token
+from foliot.domain.access.run_token import RunLease
+from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.run.outcome import Success
 from foliot.domain.run.progress import RunProgress, read_progress
 from foliot.errors import ChannelRefused, ChannelUnavailable, InvalidInput
@@ -38,11 +39,15 @@ assert json.loads(s.recv(9999))["ok"]
 """
 
 
+def held(lease: Token) -> RunLease:
+    return RunLease(RunId("r"), WorkerId("w"), lease)
+
+
 class Scene:
     """A channel, and the reports of one attempt."""
 
     def __init__(self, directory: Path) -> None:
-        self.channel = UnixChannel((str(directory),))
+        self.channel = UnixChannel(parents=(str(directory),))
         self.reports: list[RunProgress] = []
 
     async def handle(self, request: Mapping[str, object]) -> Mapping[str, object]:
@@ -50,7 +55,7 @@ class Scene:
         return {}
 
     def grant(self, lease: Token = LEASE) -> Mapping[str, str]:
-        return self.channel.grant(lease, {"progress": self.handle})
+        return self.channel.grant(held(lease), {"progress": self.handle})
 
     async def ask(self, *lines: bytes) -> list[dict[str, Any]]:
         reader, writer = await asyncio.open_unix_connection(self.grant()["FOLIOT_CHANNEL"])
@@ -136,7 +141,7 @@ async def test_nan_is_refused(scene: Scene) -> None:
 
 async def test_a_forged_token_and_that_of_an_ended_attempt_are_refused(scene: Scene) -> None:
     variables = scene.grant()
-    client = ChannelClient.from_environment(variables)
+    client = from_environment(variables)
     await asyncio.to_thread(client.ask, "progress", fraction=0.1)
     scene.channel.revoke(LEASE)
 
@@ -148,7 +153,7 @@ async def test_a_forged_token_and_that_of_an_ended_attempt_are_refused(scene: Sc
 
 
 async def test_the_token_of_another_attempt_does_not_reach_this_one(scene: Scene) -> None:
-    other = scene.channel.grant(Token(43), {})["FOLIOT_RUN_TOKEN"]
+    other = scene.channel.grant(held(Token(43)), {})["FOLIOT_RUN_TOKEN"]
 
     [answer] = await scene.ask(scene.request(token=other))
 
@@ -172,7 +177,7 @@ async def test_idle_connections_do_not_keep_a_job_from_reporting(scene: Scene) -
 
 
 async def test_a_client_connects_again_after_its_connection_was_closed(scene: Scene) -> None:
-    client = ChannelClient.from_environment(scene.grant())
+    client = from_environment(scene.grant())
     await asyncio.to_thread(client.ask, "progress", fraction=0.1)
     idle = [await asyncio.open_unix_connection(scene.grant()["FOLIOT_CHANNEL"]) for _ in range(MAX_CONNECTIONS + 1)]
 
@@ -185,7 +190,7 @@ async def test_a_client_connects_again_after_its_connection_was_closed(scene: Sc
 
 
 async def test_the_client_raises_what_the_worker_refuses(scene: Scene) -> None:
-    client = ChannelClient.from_environment(scene.grant())
+    client = from_environment(scene.grant())
 
     with pytest.raises(InvalidInput, match="not between 0 and 1"):
         await asyncio.to_thread(client.ask, "progress", fraction=7)
@@ -206,10 +211,10 @@ async def test_any_user_may_connect_and_none_may_add_files(scene: Scene) -> None
 
 async def test_a_channel_that_cannot_be_opened_grants_nothing(tmp_path: Path) -> None:
     for parent in (tmp_path / "missing", tmp_path / ("long" * 40)):
-        channel = UnixChannel((str(parent),))
+        channel = UnixChannel(parents=(str(parent),))
         await channel.open()
 
-        assert channel.grant(LEASE, {}) == {}
+        assert channel.grant(held(LEASE), {}) == {}
         await channel.close()
 
 
@@ -221,7 +226,7 @@ async def test_the_directory_of_a_killed_worker_is_removed_by_the_next(scene: Sc
     program = f"import socket; socket.socket(socket.AF_UNIX).bind({str(left / 'socket')!r})"
     killed = await asyncio.create_subprocess_exec("python3", "-c", program)
     await killed.wait()
-    other = UnixChannel((str(directory),))
+    other = UnixChannel(parents=(str(directory),))
 
     await other.open()
 

@@ -16,8 +16,9 @@ from foliot.adapters.channel import UnixChannel
 from foliot.adapters.runners.isolated import IsolatedCalls
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.channel.results import ChannelResults
+from foliot.domain.access.run_token import RunLease
 from foliot.domain.fanout.result import ChildResult, ItemResult, record_of, result_of
-from foliot.domain.ids import RunId, Token
+from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.run.outcome import Success
 from foliot.domain.run.run import Status
 from foliot.errors import ChannelRefused, ChannelUnavailable, ResultsUnavailable
@@ -40,7 +41,7 @@ class Scene:
     """A channel, and the results that one attempt may read."""
 
     def __init__(self, directory: Path) -> None:
-        self.channel = UnixChannel((str(directory),))
+        self.channel = UnixChannel(parents=(str(directory),))
         self.children: list[ChildResult] = []
         self.requests: list[Mapping[str, object]] = []
 
@@ -54,7 +55,7 @@ class Scene:
         return {"results": [record_of(child) for child in page]}
 
     def grant(self) -> Mapping[str, str]:
-        return self.channel.grant(LEASE, {"results": self.handle})
+        return self.channel.grant(RunLease(RunId("r"), WorkerId("w"), LEASE), {"results": self.handle})
 
     def add(self, output: bytes | None = None) -> None:
         index = len(self.children)
@@ -162,7 +163,7 @@ async def test_a_published_file_may_be_read_whatever_the_umask_is(scene: Scene) 
 
 
 async def test_without_a_channel_nothing_is_published(tmp_path: Path) -> None:
-    channel = UnixChannel((str(tmp_path / "missing"),))
+    channel = UnixChannel(parents=(str(tmp_path / "missing"),))
     await channel.open()
 
     async with channel.publish(pages(b"1\n")) as path:

@@ -10,6 +10,7 @@ A fence with one of these info strings is an example; every other fence is only 
     console                   lines `$ foliot ...`, each followed by what it prints; if served, also `$ curl ...`
     console exit=1            the same, for commands that end with that status
     console served            the same, while `foliot serve` runs beside them
+    console served remote     the same, in another directory, with the address of the server in FOLIOT_URL
     python no-run: reason     not executed, and the reason is there to be read; the same for console
 
 In expected output `...` stands for any text within a line, and alone on a line for any number of lines.
@@ -23,7 +24,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,10 @@ class Example:
     @property
     def is_served(self) -> bool:
         return "served" in self.info.split()
+
+    @property
+    def is_remote(self) -> bool:
+        return "remote" in self.info.split()
 
     @property
     def status(self) -> int:
@@ -153,7 +158,8 @@ def run_console(example: Example, directory: Path, server: Server | None = None)
         if words[:1] == ["curl"] and server is not None:
             status, output = 0, call_url(words[1:], server.url)
         elif words[:1] == ["foliot"]:
-            status, output = call_foliot(words[1:], directory)
+            remote = {"FOLIOT_URL": server.url} if example.is_remote and server is not None else {}
+            status, output = call_foliot(words[1:], directory / "elsewhere" if remote else directory, remote)
         else:
             raise example.failure(f"only foliot commands can be checked, not: {command}", line)
         if status != example.status:
@@ -172,9 +178,10 @@ def commands_of(example: Example) -> Iterator[tuple[int, str, str]]:
         yield start, lines[start][2:], "\n".join(lines[start + 1 : end])
 
 
-def call_foliot(arguments: list[str], directory: Path) -> tuple[int, str]:
+def call_foliot(arguments: list[str], directory: Path, variables: Mapping[str, str]) -> tuple[int, str]:
+    directory.mkdir(exist_ok=True)
     command = [str(Path(sys.executable).with_name("foliot")), *arguments]
-    environment = os.environ | {"PYTHONPATH": str(directory), "COLUMNS": "100", "NO_COLOR": "1"}
+    environment = os.environ | {"PYTHONPATH": str(directory), "COLUMNS": "100", "NO_COLOR": "1", **variables}
     done = subprocess.run(
         command, cwd=directory, env=environment, timeout=COMMAND_LIMIT, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,

@@ -27,24 +27,28 @@ MAY_IMPORT: Final[Mapping[str, frozenset[str]]] = {
     "wiring": MIDDLE | {"adapters", "wiring"},
     "face": MIDDLE | {"wiring", "face", "client"},
     "client": FOUNDATION | {"service", "client"},
-    "interfaces": MIDDLE | {"channel", "wiring", "face", "interfaces"},
+    "interfaces": MIDDLE | {"channel", "wiring", "face", "interfaces", "client", "demo"},
     "__main__": frozenset({"interfaces"}),
+    "demo": MIDDLE | {"adapters", "wiring", "face", "testing", "demo"},
     "testing": MIDDLE | {"channel", "adapters", "wiring", "face", "interfaces", "testing"},
 }
-"""Layer -> the layers it may import. Only wiring and testing import the adapters, and no layer imports testing."""
+"""Layer -> the layers it may import. Only wiring, testing and demo import adapters, and only demo imports testing."""
 
-NOT_FOR_INTERFACES: Final = frozenset({"ports", "engine", "adapters", "wiring"})
+NOT_FOR_INTERFACES: Final = frozenset({"ports", "engine", "adapters", "wiring", "client", "demo"})
 _CLI: Final = "foliot.interfaces.cli"
 INTERFACE_EXCEPTIONS: Final[Mapping[str, frozenset[str]]] = {
-    # One module opens the storage for all commands.
-    f"{_CLI}.open_storage": frozenset({"wiring"}),
+    # One module opens the storage for all commands, or connects to a server.
+    f"{_CLI}.open_storage": frozenset({"wiring", "client"}),
     # serve and worker compose a process out of a node and its settings.
     f"{_CLI}.server.process": frozenset({"wiring", "engine"}),
     f"{_CLI}.server.settings": frozenset({"wiring", "engine", "ports"}),
     f"{_CLI}.server.banner": frozenset({"engine"}),
     # The API of a process checks signed tokens by the keys of its configuration.
     f"{_CLI}.server.api": frozenset({"wiring"}),
-    f"{_CLI}.commands.serve": frozenset({"engine"}),
+    f"{_CLI}.server.remote": frozenset({"wiring", "engine"}),
+    f"{_CLI}.commands.worker": frozenset({"engine"}),
+    # demo makes a history before it serves.
+    f"{_CLI}.commands.demo": frozenset({"demo"}),
     # doctor examines the machine, also if there is no storage.
     f"{_CLI}.commands.doctor": frozenset({"wiring"}),
 }
@@ -95,15 +99,15 @@ ADAPTER_KINDS: Final[Mapping[str, frozenset[str]]] = {
 DRIVER_HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "apsw": ("adapters sqlite",),
     "asyncpg": ("adapters postgres",),
-    "aiohttp": ("adapters outbound", "client http"),
-    "yarl": ("adapters outbound", "client http"),
+    "aiohttp": ("adapters outbound", "adapters work_http", "client http"),
+    "yarl": ("adapters outbound", "adapters work_http", "client http"),
     "argon2": ("adapters passwords",),
     "jwt": ("adapters jwt",),
     "nats": ("adapters nats",),
     "redis": ("adapters redis",),
     "hiredis": ("adapters redis",),
     "uvloop": ("interfaces cli",),
-    "starlette": ("interfaces api",),
+    "starlette": ("interfaces api", "interfaces web"),
     "uvicorn": ("interfaces api",),
     "httptools": ("interfaces api",),
     "prometheus_client": ("interfaces api",),

@@ -1,5 +1,6 @@
 """The examples of the documentation run, its links work, and its tables are complete."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -66,4 +67,6 @@ def declared_dependencies() -> set[str]:
     project = pyproject["project"]
     wishes = [*pyproject["build-system"]["requires"], *project["dependencies"]]
     wishes += [wish for extra in project["optional-dependencies"].values() for wish in extra]
-    return {re.split(r"[^\w.-]", wish, maxsplit=1)[0] for wish in wishes} - {project["name"]}
+    ui = json.loads((ROOT / "ui/package.json").read_text())
+    packages = {*ui["dependencies"], *ui["devDependencies"]}
+    return packages | {re.split(r"[^\w.-]", wish, maxsplit=1)[0] for wish in wishes} - {project["name"]}

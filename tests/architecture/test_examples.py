@@ -69,7 +69,7 @@ def test_an_example_that_is_not_run_needs_a_reason(tmp_path: Path) -> None:
 
 
 def test_a_command_must_print_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examples, "call_foliot", lambda words, _: (0, f"said {words[0]}\n"))
+    monkeypatch.setattr(examples, "call_foliot", lambda words, *_: (0, f"said {words[0]}\n"))
 
     run_page("```console\n$ foliot hello\nsaid hello\n$ foliot again\nsaid again\n```\n", tmp_path)
     with pytest.raises(ExampleFailed, match=r"^page.md:4: foliot again printed:\nsaid again\ninstead of:\nno"):

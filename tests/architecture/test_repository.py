@@ -42,7 +42,7 @@ def test_every_locked_package_has_its_version_and_hashes(name: str) -> None:
 def test_every_script_is_executable() -> None:
     scripts = [path for path in [ROOT / ".ci/run", *(ROOT / "scripts").iterdir()] if is_command(path)]
 
-    assert {path.name for path in scripts} == {"run", "test", "check", "bench", "lock", "requirements", "soak"}
+    assert {path.name for path in scripts} == {"run", "test", "check", "bench", "lock", "requirements", "soak", "ui"}
     assert [path.name for path in scripts if not path.stat().st_mode & 0o100] == []
 
 

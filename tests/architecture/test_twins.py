@@ -36,6 +36,7 @@ FILES: Final = (
         postgres="database/batcher.py database/transaction.py database/values.py",
     ),
     alone("A PostgreSQL server has an address and a clock.", postgres="database/dsn.py database/server_clock.py"),
+    alone("A claim in PostgreSQL does not look at all lanes each time: that is a round trip.", postgres="lanes.py"),
     alone("Claimed rows stay in PostgreSQL's index until vacuum removes them.", postgres="claim_cursor.py"),
     alone(
         "SQLite keeps the logs in a separate file, with separate migrations.",
@@ -68,9 +69,10 @@ QUERIES: Final = (
     ),
     alone(
         "SQLite takes runs from a queue and adds leases with several statements, PostgreSQL with one.",
-        sqlite="is_alive claim_columns pick_ready pick_named take_ready take_named take_tokens job_revisions "
-        "add_leases",
-        postgres="living_worker grant_leases claim_runs claim_runs_of_queues claim_named_runs",
+        sqlite="claimer claim_columns pick_ready pick_ready_of_kinds pick_named take_ready take_named take_tokens "
+        "job_revisions add_leases",
+        postgres="living_worker grant_leases claim_runs claim_runs_of_queues claim_runs_of_kinds claim_named_runs "
+        "facts_of_worker",
     ),
     alone(
         "PostgreSQL saves plain successes with one statement, and may claim the next runs with the same one.",
@@ -109,7 +111,11 @@ QUERIES: Final = (
     alone(
         "PostgreSQL changes trees, their notes and their steps with one statement.", sqlite="remove_notes change_steps"
     ),
-    alone("SQLite has a view with the displayed status; PostgreSQL computes it in `get_runs`.", sqlite="step_runs"),
+    alone(
+        "SQLite has a view with the displayed status; PostgreSQL computes it.",
+        sqlite="step_runs",
+        postgres="shown_status",
+    ),
     alone(
         "SQLite derives rows from stored rows. PostgreSQL receives them as arrays.",
         sqlite="know_limits request_slots limits_of_runs make_ready newest_schedule begin_revisions",
@@ -132,7 +138,8 @@ QUERIES: Final = (
         sqlite="page_ids page_rare_roots page_rare_children of_roots of_job of_schedule of_root of_parent success "
         "rare_status running cancelling scheduled queued newest_first",
         postgres="page_project page_job known_uids page_schedule page_trouble page_job_trouble page_schedule_trouble "
-        "page_live page_roots_trouble page_parts page_children page_children_trouble is_root",
+        "page_running page_queued page_scheduled page_roots_trouble page_parts page_children page_children_trouble "
+        "is_root",
     ),
     alone(
         "SQLite reads history by row number, job by job and schedule by schedule. PostgreSQL has one statement per "

@@ -47,6 +47,7 @@ def test_a_token_is_not_sent_over_plain_http_to_another_machine(url: str) -> Non
     assert TOKEN not in str(refused.value)
     assert read_address(url, None, environ={}).url == url
     assert read_address(url, TOKEN, allow_http=True).token == TOKEN
+    assert read_address(url, TOKEN, environ={"FOLIOT_ALLOW_HTTP": "1"}).token == TOKEN
 
 
 @for_each(

@@ -15,7 +15,10 @@ from foliot.interfaces.api.reading import read_query
 from foliot.interfaces.api.resources.all import ROUTES
 from tests.config.blocking_client import BLOCKING, NAMES, generated
 
-RESOURCES = ("jobs", "schedules", "runs", "workflows", "executions", "tokens", "audit", "server")
+RESOURCES = (
+    *("jobs", "schedules", "ticks", "runs", "workflows", "executions", "chains"),
+    *("definitions", "enrolments", "dsns", "users", "tokens", "audit", "server"),
+)
 METHODS = [
     (resource, name)
     for resource in RESOURCES

@@ -251,7 +251,7 @@ def test_errors_have_the_class_and_the_facts_of_the_server(client: Client) -> No
 
     with pytest.raises(InvalidCron) as cron:
         client.server.explain_cron("0 25 * * *")
-    assert (cron.value.position, cron.value.field) == (2, "cron")
+    assert (cron.value.position, cron.value.field) == (2, "expr")
 
     with pytest.raises(InvalidTimezone):
         client.server.explain_cron("@daily", "Europe/Berln")

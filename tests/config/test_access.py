@@ -56,7 +56,7 @@ def test_a_secret_comes_from_the_environment(good: Good) -> None:
         ('jwt_key = "a.pem"\njwks = "b.json"\naudience = "x"', "jwt_key and jwks are mutually exclusive"),
         ('audience = "x"', "audience has no effect without a key"),
         ('jwt_key = "a.pem"\naudience = "x"\nclaim_roles = { dev = "root" }', 'role "root" does not exist'),
-        ('certificates = { "CN=a" = "worker" }', 'role "worker" does not exist'),
+        ('certificates = { "CN=a" = "owner" }', 'role "owner" does not exist'),
         ('algorithm = "none"', "algorithm"),
     ],
 )

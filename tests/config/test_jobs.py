@@ -10,6 +10,7 @@ from foliot.domain.instant import HOUR, MINUTE, SECOND
 from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.job.kinds import KINDS
 from foliot.domain.job.kinds.agent import ARGS
+from foliot.domain.run.lane import Executor
 from foliot.domain.run.retry import Retry
 from foliot.domain.vocabulary.kind import KIND_FIELDS
 from tests.cases import for_each
@@ -62,6 +63,7 @@ def test_every_job_option_of_the_predecessor_is_read(good: Good) -> None:
         timeout=MINUTE,
         max_concurrent=3,
         retry=Retry(retries=2, base=SECOND * 5),  # type: ignore[arg-type]
+        executor=Executor.LOCAL,
     )
 
 
@@ -77,6 +79,8 @@ def test_options_of_runs_are_read(good: Good) -> None:
         retry_delays = [1, "2m"]
         priority = 5
         queue = "mail"
+        executor = "worker"
+        labels = ["gpu", "github:owner/repo"]
         concurrency_key = "db"
         concurrency_limit = 2
         delivery = "at_most_once"
@@ -98,6 +102,8 @@ def test_options_of_runs_are_read(good: Good) -> None:
     )
     assert (job.options.priority, job.options.queue, job.options.delivery) == (5, "mail", "at_most_once")
     assert (job.options.concurrency_key, job.options.concurrency_limit, job.options.max_lost) == ("db", 2, 1)
+    assert job.options.labels == ("gpu", "github:owner/repo")
+    assert job.options.lane == "mail+@worker+gpu"
     assert (job.tags, job.owner) == (("x", "y"), "me")
     assert job.payload_template == {"a": [1, "2026-01-01T00:00:00+00:00"]}
 
@@ -241,6 +247,12 @@ def test_args_that_are_not_a_table_are_one_problem(loaded: Loader, args: str) ->
 
     assert len(problems) == 1
     assert "table" in problems[0].message
+
+
+def test_a_command_that_is_not_text_is_one_problem(loaded: Loader) -> None:
+    [error] = loaded('[[jobs]]\nid = "a"\ncommand = 3').errors
+
+    assert error.message == "must be text, not a whole number"
 
 
 @pytest.mark.parametrize("key", ["call", "command"])
@@ -422,8 +434,6 @@ def test_a_job_needs_a_usable_id(loaded: Loader, text: str, message: str) -> Non
 @pytest.mark.parametrize(
     ("text", "line", "part"),
     [
-        ('labels = ["gpu"]', 4, "arrives with a later version"),
-        ('executor = "worker"', 4, "arrives with a later version"),
         ('queue = "mail"', 4, 'does not serve queue "mail"'),
         ('args = { model = "x" }', 4, "means nothing to a job of kind shell"),
         ('overlap = "allow"\nschedule = "@daily"', 4, "max_concurrent is 1"),

@@ -26,7 +26,7 @@ def test_every_key_has_its_line(tree: dict[str, Any], data: st.DataObject) -> No
     writer.document(tree)
     assert tomllib.loads(writer.text) == tree, "the writer writes what it is given"
 
-    lines = locate(writer.text)
+    lines = {path: found.line for path, found in locate(writer.text).items()}
 
     assert lines == writer.lines
     text = [*writer.text.split("\n")]
@@ -81,12 +81,18 @@ HOME = "y"
     ],
 )
 def test_tables_dotted_keys_and_multiline_strings_have_their_lines(path: KeyPath, line: int) -> None:
-    assert locate(DOCUMENT)[path] == line
+    assert locate(DOCUMENT)[path].line == line
+
+
+def test_keys_and_items_have_their_columns() -> None:
+    found = locate("  a = 1\nb = [1, { c = 2 }]\n")
+
+    assert [found[path].column for path in [("a",), ("b", 0), ("b", 1), ("b", 1, "c")]] == [3, 6, 9, 11]
 
 
 def test_windows_line_endings_are_counted() -> None:
-    assert locate('a = """\r\nx\r\n"""\r\nb = 1\r\n')["b",] == 4
+    assert locate('a = """\r\nx\r\n"""\r\nb = 1\r\n')["b",] == (4, 1)
 
 
 def test_a_multiline_string_may_end_in_quotes() -> None:
-    assert locate('a = """x"""""\nb = 1\n')["b",] == 2
+    assert locate('a = """x"""""\nb = 1\n')["b",] == (2, 1)

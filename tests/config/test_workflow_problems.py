@@ -182,7 +182,6 @@ def test_workflows_must_be_a_list_of_tables(loaded: Loader) -> None:
     [
         ('queue = "mail"\n' + step("a"), 3, 'does not serve queue "mail"'),
         (step("a", 'command = "x"\nqueue = "mail"'), 6, 'does not serve queue "mail"'),
-        (step("a", 'command = "x"\nlabels = ["gpu"]'), 6, "arrives with a later version"),
     ],
 )
 def test_a_questionable_workflow_is_a_warning(loaded: Loader, text: str, line: int, part: str) -> None:

@@ -55,16 +55,25 @@ SERVICES: Final[dict[str, type]] = {
     "audit": AuditService,
 }
 READS: Final = {
-    *("runs.wait", "runs.get", "runs.page", "runs.attempts", "runs.logs", "runs.output", "runs.record", "runs.find"),
+    *("runs.wait", "runs.get", "runs.page", "runs.attempts", "runs.logs", "runs.output", "runs.record"),
     *("runs.records", "runs.attempt_records", "jobs.is_running", "jobs.wait", "jobs.dependencies", "jobs.page"),
-    *("jobs.record", "jobs.not_found", "jobs.refuse_missing", "jobs.refuse_needed", "schedules.prepare"),
+    *(
+        "jobs.record",
+        "jobs.prepare",
+        "workflows.no_execution",
+        "jobs.not_found",
+        "jobs.refuse_missing",
+        "jobs.refuse_needed",
+        "schedules.prepare",
+    ),
     *("schedules.get", "schedules.ticks", "schedules.record", "workflows.document", "workflows.check"),
     *("workflows.jobs_named", "workflows.execution", "workflows.status", "workflows.active", "workflows.records"),
-    *("workflows.find_execution", "workflows.is_execution", "workflows.own_schedules", "workflows.exists"),
+    *("workflows.own_schedules", "workflows.exists"),
     *("workflows.record", "dependencies.of", "deployer.plan", "dsns.all", "dsns.find", "tokens.get", "tokens.page"),
     *("users.get", "users.all", "audit.page"),
 }
 NOT_WALKED: Final = {
+    "tokens.record_refusal": "The system records it, whoever sent the token.",
     "launches.report": "An executor reports how a run goes, as a worker does.",
     "maps.start": "Only applications call it, and the runs of applications are not recorded.",
     "tokens.verify": "The last use of a token is stored with the token.",

@@ -8,7 +8,7 @@ import pytest
 
 from foliot.domain.ids import IdSource, Token, WorkerId
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.run.lease import Renewal, Worker
+from foliot.domain.run.lease import Order, Renewal, Worker
 from foliot.engine.worker.attempt import Ending
 from foliot.engine.worker.heartbeat import Heartbeat
 from foliot.errors import StorageUnavailable
@@ -126,6 +126,19 @@ async def test_a_renewal_ends_cancelled_attempts(heartbeat: Heartbeat, store: St
 
 
 @pytest.mark.proves("L2")
+async def test_an_order_to_drain_is_announced_once(heartbeat: Heartbeat, store: Store, holder: Holder) -> None:
+    told: list[str] = []
+    heartbeat.on_drained = lambda: told.append("drained")
+    await heartbeat.round()
+
+    for order in (Order.PAUSE, Order.DRAIN, Order.DRAIN):
+        store.answer = NOTHING._replace(order=order)
+        await heartbeat.round()
+
+    assert told == ["drained"]
+    assert holder.ended == []
+
+
 async def test_an_attempt_whose_lease_is_gone_is_ended(heartbeat: Heartbeat, store: Store, holder: Holder) -> None:
     store.answer = Renewal(cancelled=(), foreign=(), gone=(Token(1),))
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from foliot import Foliot, current_run
+from foliot.domain.access.run_token import RunLease
 from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import JobId, RunId, Token, WorkerId
@@ -38,7 +39,7 @@ class Channel:
 
     async def open(self) -> None: ...
 
-    def grant(self, lease: Token, handlers: Mapping[str, Handler]) -> Mapping[str, str]:
+    def grant(self, lease: RunLease, handlers: Mapping[str, Handler]) -> Mapping[str, str]:
         return {}
 
     def revoke(self, lease: Token) -> None: ...

@@ -6,19 +6,23 @@ import logging
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from foliot import Foliot, Workflow
+from foliot.domain.access.principal import DEVELOPMENT
 from foliot.domain.gate.spec import Action, Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
 from foliot.engine.settings import Role, Settings
 from foliot.interfaces.cli import main
+from foliot.interfaces.cli.login import login_actor
 from tests.adapters.storage.postgres.fresh import fresh_database
+from tests.interfaces.both_ways import LOCAL, NEED_DATABASE, SERVER, database_of, served_api
 from tests.interfaces.serving import ended, outcome, served, started
 
 
@@ -40,7 +44,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A temporary current directory, in UTC, without environment variables of Foliot."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TZ", "UTC")
-    for name in ("FOLIOT_STORAGE", "FOLIOT_CONFIG", "NO_COLOR"):
+    for name in ("FOLIOT_STORAGE", "FOLIOT_CONFIG", "FOLIOT_URL", "FOLIOT_TOKEN", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -54,17 +58,52 @@ def quiet_log() -> Iterator[None]:
     logging.root.setLevel(level)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    is_wanted = getattr(metafunc.module, "BOTH_WAYS", False) and not metafunc.definition.get_closest_marker("local")
+    if is_wanted and "call" in metafunc.fixturenames:
+        metafunc.parametrize("way", [LOCAL, SERVER], indirect=True)
+
+
 @pytest.fixture
-def call(capfd: pytest.CaptureFixture[str]) -> Call:
+def way(request: pytest.FixtureRequest) -> str:
+    """Whether commands work on the database of the current directory, or against a server on it."""
+    return str(getattr(request, "param", LOCAL))
+
+
+@pytest.fixture
+def actor(way: str) -> str:
+    """Who makes the changes of commands."""
+    return str(login_actor() if way == LOCAL else DEVELOPMENT.actor)
+
+
+@pytest.fixture
+def trigger(way: str) -> str:
+    """What creates the runs of commands."""
+    return "cli" if way == LOCAL else "api"
+
+
+@pytest.fixture
+def call(
+    capfd: pytest.CaptureFixture[str], elsewhere: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Call]:
     """A call of the command line: exit code and output."""
+    with ExitStack() as stack:
 
-    def run(*arguments: str) -> Called:
-        with pytest.raises(SystemExit) as ended:
-            main(list(arguments))
-        out, err = capfd.readouterr()
-        return Called(int(ended.value.code or 0), out, err)
+        @cache
+        def address() -> str:
+            # With the first call: fixtures and tests make the database before.
+            return stack.enter_context(served_api(database_of(elsewhere)))
 
-    return run
+        def run(*arguments: str) -> Called:
+            with monkeypatch.context() as patched:
+                if way == SERVER and arguments[0] not in NEED_DATABASE:
+                    patched.setenv("FOLIOT_URL", address())
+                with pytest.raises(SystemExit) as ended:
+                    main(list(arguments))
+            out, err = capfd.readouterr()
+            return Called(int(ended.value.code or 0), out, err)
+
+        yield run
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -9,6 +9,8 @@ import pytest
 from foliot.interfaces.cli.login import login_actor
 from tests.interfaces.conftest import Call
 
+BOTH_WAYS = True
+
 ME = str(login_actor())
 CONFIG = """
 [[jobs]]
@@ -65,23 +67,23 @@ def test_the_list_names_changed_fields(call: Call, config: Path) -> None:
     assert "command: echo one -> echo two" in " ".join(call("audit").out.split())
 
 
-def test_a_run_says_who_triggered_and_cancelled_it(call: Call, config: Path) -> None:
+def test_a_run_says_who_triggered_and_cancelled_it(call: Call, config: Path, actor: str, trigger: str) -> None:
     run_id = call("trigger", "report", "--json").objects[0]["run_id"]
     call("cancel", run_id)
 
     page = call("show", run_id)
-    assert f"{ME} (cli)" in page.out
-    assert re.search(f"cancelled by +{ME} at", page.out)
+    assert f"{actor} ({trigger})" in page.out
+    assert re.search(f"cancelled by +{actor} at", page.out)
     actions = call("show", run_id, "--json").objects[0]["actions"]
-    assert [(one["action"], one["actor"]) for one in actions] == [("trigger", ME), ("cancel", ME)]
+    assert [(one["action"], one["actor"]) for one in actions] == [("trigger", actor), ("cancel", actor)]
 
 
-def test_a_schedule_and_a_job_say_who_paused_them(call: Call, config: Path) -> None:
+def test_a_schedule_and_a_job_say_who_paused_them(call: Call, config: Path, actor: str) -> None:
     call("pause", "report")
 
     [job] = call("show", "report", "--json").objects
-    assert (job["paused_by"], job["schedules"][0]["paused_by"]) == (ME, ME)
-    assert re.search(f"paused by +{ME}", call("show", "report").out)
+    assert (job["paused_by"], job["schedules"][0]["paused_by"]) == (actor, actor)
+    assert re.search(f"paused by +{actor}", call("show", "report").out)
     call("resume", "report")
     [job] = call("show", "report", "--json").objects
     assert (job["paused_by"], job["schedules"][0]["paused_by"]) == (None, None)

@@ -15,6 +15,8 @@ from foliot.service.queries.chain_view import ChainDetailView
 from tests.interfaces.conftest import Call
 from tests.interfaces.serving import ended, outcome, served
 
+BOTH_WAYS = True
+
 Told = list[Any]
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.interfaces.conftest import Call
 
+BOTH_WAYS = True
+
 
 def run_of(call: Call, status: str) -> str:
     [run] = call("runs", "--status", status, "--json").objects

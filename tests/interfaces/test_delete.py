@@ -12,6 +12,8 @@ from foliot.domain.job.job import JobSpec
 from tests.interfaces.conftest import Call
 from tests.interfaces.test_completion import offered
 
+BOTH_WAYS = True
+
 COMMANDS = ("jobs", "schedules", "workflows")
 FLOW = {
     "id": "flow",

@@ -8,6 +8,8 @@ import pytest
 from tests.adapters.storage.postgres.fresh import fresh_database
 from tests.interfaces.conftest import Call
 
+BOTH_WAYS = True
+
 PASSWORD = "hunter2"
 DSN = f"postgresql://anna:{PASSWORD}@db/shop"
 
@@ -106,6 +108,7 @@ def test_a_removed_dsn_is_gone(call: Call) -> None:
     assert (again.code, "DSN 'main' does not exist" in again.err) == (1, True)
 
 
+@pytest.mark.local
 @pytest.mark.usefixtures("given")
 def test_a_key_file_that_others_can_read_is_refused(call: Call, elsewhere: Path) -> None:
     (elsewhere / "foliot.db-key").touch(0o644)

@@ -6,6 +6,8 @@ import pytest
 
 from tests.interfaces.conftest import Call
 
+BOTH_WAYS = True
+
 
 def stages_of(out: str) -> list[str]:
     """Return the names of the printed stages; the one that binds begins with >."""

@@ -19,6 +19,19 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
         (why.Due(due_at=NOON), "due at "),
         (why.RetryDue(attempt=1, due_at=NOON), "attempt 1 did not succeed; next attempt at "),
         (why.NoWorker(queue="mail"), 'no worker of queue "mail" is alive; start one with: foliot worker --queue mail'),
+        (
+            why.NoFittingWorker(
+                queue="default",
+                needs=("gpu", "executor=worker"),
+                workers=(
+                    why.Unfit(worker="a", missing=("gpu", "executor=worker")),
+                    why.Unfit(worker="b", missing=(), is_paused=True),
+                    why.Unfit(worker="c", missing=(), is_draining=True),
+                ),
+            ),
+            "no living worker may have it (needs gpu, executor=worker): a lacks gpu, executor=worker; "
+            "b is paused (foliot worker resume b); c is draining",
+        ),
         (why.NoWorker(queue="@trees"), "no coordinator is alive; start one with: foliot serve"),
         (why.NoFreeSlot(slots=2), "all 2 slots of its workers are in use"),
         (why.WaitsForTurn(), "waiting for its turn"),

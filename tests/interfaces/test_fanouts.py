@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from signal import SIGINT
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from tests.interfaces.serving import outcome, started
 from tests.interfaces.terminal import Terminal
 from tests.interfaces.test_show import fields
 from tests.interfaces.test_show_parts import rows, run_of
+
+BOTH_WAYS = True
 
 COMMAND = 'echo "<$FANOUT_ITEM>"; case "$FANOUT_ITEM" in bad*) exit 3;; esac'
 ITEMS = ["a b", "bad one", "$(c)", "-d", "bad two"]
@@ -307,7 +310,7 @@ def test_trigger_follow_of_a_failed_fanout_exits_with_1(call: Call, mill: Path, 
 def test_trigger_follow_draws_a_bar_on_a_terminal(mill: Path, miller: None, elsewhere: Path) -> None:
     with Terminal("trigger", "stuck", "--follow", directory=elsewhere) as terminal:
         terminal.read("[----------] 0% 0 of 150 items ended, 0 running")
-        terminal.type(b"\x03")
+        terminal.send(SIGINT)
 
 
 # -- running failed items again

@@ -13,6 +13,8 @@ from foliot.testing.builders import LEASE, REPORT, a_job_spec, a_worker
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import open_services
 
+BOTH_WAYS = True
+
 
 @pytest.fixture
 def clock() -> VirtualClock:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from foliot.interfaces.cli import crontab_sources
-from foliot.interfaces.cli.crontab_sources import current_account, machine_timezone
+from foliot.interfaces import machine as this_machine
+from foliot.interfaces.machine import current_account, machine_timezone
 from tests.interfaces.conftest import Call, working
 
 LINES = "# Nightly\n30 2 * * * /usr/local/bin/backup\n"
@@ -19,7 +19,7 @@ def machine(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "etc/cron.d").mkdir(parents=True)
     (root / "etc/timezone").write_text("Europe/Berlin\n")
     (elsewhere / "bin").mkdir()
-    monkeypatch.setattr(crontab_sources, "ROOT", root)
+    monkeypatch.setattr(this_machine, "ROOT", root)
     monkeypatch.setenv("PATH", str(elsewhere / "bin"))
     return root
 

@@ -9,6 +9,8 @@ import pytest
 from foliot import Foliot
 from tests.interfaces.conftest import Call
 
+BOTH_WAYS = True
+
 
 def test_jobs_lists_schedules_next_tick_and_last_status(call: Call, shop: Path) -> None:
     code, out, err = call("jobs")

@@ -15,7 +15,7 @@ from foliot import Foliot
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.run.logs import Closing, LogEnd, LogState, closing_line
 from foliot.errors import StorageUnavailable
-from foliot.interfaces.cli.render import log
+from foliot.interfaces.cli import outage
 from foliot.interfaces.cli.render.log import TextPrinter, cut, print_log
 from foliot.service.queries.logs import Cursor, LogView
 from foliot.service.services import Services
@@ -25,6 +25,8 @@ from foliot.testing.conformance.storage.scene import Scene
 from tests.interfaces.conftest import Call
 from tests.interfaces.serving import outcome, served
 from tests.interfaces.terminal import on_terminal
+
+BOTH_WAYS = True
 
 COMPLETE = closing_line(Closing())
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -206,7 +208,7 @@ class Flaky:
 async def test_following_continues_after_an_outage_of_the_database(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(log, "_RETRY_AFTER", 0)
+    monkeypatch.setattr(outage, "_RETRY_AFTER", 0)
     logs = Flaky()
 
     await print_log(cast(Services, SimpleNamespace(logs=logs)), "run", TextPrinter(), is_following=True)

@@ -14,6 +14,8 @@ from foliot.domain.instant import Instant
 from tests.interfaces.conftest import Call
 from tests.interfaces.serving import outcome, served
 
+BOTH_WAYS = True
+
 SECRET = "s3cret"
 FILE = """
 [[jobs]]

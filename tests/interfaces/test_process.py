@@ -172,7 +172,7 @@ def test_a_signal_during_the_last_flush_shortens_it() -> None:
     lines = Unread(EarlyStop(0))
 
     with pytest.raises(EarlyStop):
-        process._flush(lines)
+        process.flush_lines(lines)
 
     assert lines.waits == [10.0, 0.2]
 
@@ -205,7 +205,7 @@ async def serve(node: NodeOf, tmp_path: Path, patch: pytest.MonkeyPatch) -> None
 
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     patch.setattr(app, "node", this_node)
-    patch.setattr(process, "_tune_garbage_collector", lambda: None)
+    patch.setattr(process, "tune_garbage_collector", lambda: None)
     served = process.Served(app, None, None, Configuration(), frozenset())
     async with asyncio.timeout(30):
         await process._serve(served, Settings(label="test"), Unread(), applies=False)

@@ -9,6 +9,8 @@ import pytest
 
 from tests.interfaces.conftest import Call
 
+BOTH_WAYS = True
+
 
 def test_runs_are_listed_newest_first(call: Call, shop: Path) -> None:
     code, out, err = call("runs")
@@ -97,6 +99,7 @@ def test_invalid_options_of_runs_exit_with_2(call: Call, shop: Path, wrong: list
     assert err.startswith("error: ")
 
 
+@pytest.mark.local
 @pytest.mark.parametrize("command", [["runs"], ["verify"], ["jobs"], ["show", "x"], ["trigger", "x"], ["top"]])
 def test_runs_does_not_create_a_missing_database(call: Call, tmp_path: Path, command: list[str]) -> None:
     path = tmp_path / "no" / "folio.db"

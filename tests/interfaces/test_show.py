@@ -11,6 +11,8 @@ from foliot.interfaces.cli.render.format import last_line, option_text
 from tests.interfaces.conftest import Call
 from tests.interfaces.serving import outcome, served, started
 
+BOTH_WAYS = True
+
 
 def fields(out: str) -> dict[str, str]:
     """Return the fields before the first empty line, by their names."""

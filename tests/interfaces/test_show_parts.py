@@ -8,6 +8,8 @@ from tests.interfaces.conftest import Call
 from tests.interfaces.terminal import on_terminal
 from tests.interfaces.test_show import fields
 
+BOTH_WAYS = True
+
 
 def run_of(call: Call, job: str) -> str:
     return str(call("runs", "--job", job, "-n", "1", "--json").objects[0]["id"])

@@ -24,6 +24,8 @@ from foliot.testing.conformance.storage.scene import Scene
 from tests.interfaces.conftest import Call
 from tests.interfaces.serving import started
 
+BOTH_WAYS = True
+
 
 def a_worker_of(*queues: str, is_alive: bool = True) -> WorkerState:
     return WorkerState(Worker(WorkerId("w"), "north", queues, 2), START, START, is_alive, 0)
@@ -54,6 +56,7 @@ def test_status_is_down_without_a_server(call: Call, shop: Path) -> None:
     assert "1 queued" in out
 
 
+@pytest.mark.local
 def test_status_is_down_if_the_database_cannot_be_read(call: Call) -> None:
     code, out, err = call("status")
     [document] = call("status", "--json").objects

@@ -10,6 +10,8 @@ from foliot import Foliot
 from foliot.testing.inline import InlineEngine
 from tests.interfaces.conftest import Call
 
+BOTH_WAYS = True
+
 
 @pytest.fixture
 async def ledger(elsewhere: Path) -> None:

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from foliot.interfaces.cli.login import login_actor
 from tests.interfaces.conftest import Call
 
-ME = str(login_actor())
+BOTH_WAYS = True
 
 
 def test_the_token_alone_is_printed_to_standard_output(call: Call, elsewhere: Path) -> None:
@@ -20,12 +19,12 @@ def test_the_token_alone_is_printed_to_standard_output(call: Call, elsewhere: Pa
 
 
 @pytest.mark.proves("Z7")
-def test_a_token_is_listed_without_its_text_and_revoked(call: Call, elsewhere: Path) -> None:
+def test_a_token_is_listed_without_its_text_and_revoked(call: Call, elsewhere: Path, actor: str) -> None:
     [created] = call("token", "create", "--role", "viewer", "--name", "ci", "--expires", "90d", "--json").objects
 
     listed = call("token", "list", "--json").objects
     assert [(one["name"], one["role"], one["state"], one["created_by"]) for one in listed] == [
-        ("ci", "viewer", "active", ME)
+        ("ci", "viewer", "active", actor)
     ]
     assert listed[0]["expires_at"]
     assert created["token"] not in call("token", "list").out + call("audit", "--json").out

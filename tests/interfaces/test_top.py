@@ -14,6 +14,8 @@ from foliot.testing.clock import START
 from tests.interfaces.conftest import Call
 from tests.interfaces.terminal import on_terminal
 
+BOTH_WAYS = True
+
 
 def test_top_once_shows_queued_upcoming_and_failed_runs(call: Call, shop: Path) -> None:
     code, out, err = call("top", "--once")

@@ -9,17 +9,19 @@ import pytest
 from foliot import Foliot
 from tests.interfaces.conftest import Call
 
+BOTH_WAYS = True
+
 
 def newest(call: Call) -> dict[str, object]:
     return call("runs", "-n", "1", "--json").objects[0]
 
 
-def test_trigger_prints_the_id_of_the_new_run(call: Call, shop: Path) -> None:
+def test_trigger_prints_the_id_of_the_new_run(call: Call, shop: Path, trigger: str) -> None:
     code, out, err = call("trigger", "report")
 
     run = newest(call)
     assert (code, out, err) == (0, f"{run['id']}\n", "")
-    assert (run["job_id"], run["trigger"], run["status"]) == ("report", "cli", "queued")
+    assert (run["job_id"], run["trigger"], run["status"]) == ("report", trigger, "queued")
 
 
 def test_trigger_sets_payload_and_priority(call: Call, shop: Path) -> None:
@@ -38,6 +40,7 @@ def test_trigger_reads_a_payload_from_a_file(call: Call, shop: Path) -> None:
     assert newest(call)["input_payload"] == [1, 2]
 
 
+@pytest.mark.local
 @pytest.mark.parametrize("command", [["trigger"], ["workflows", "start"]])
 def test_a_name_that_only_the_file_has_is_said_to_be_in_the_file(call: Call, shop: Path, command: list[str]) -> None:
     text = '[[workflows]]\nid = "nightly"\nlimit = 7\n[[workflows.steps]]\nname = "a"\ncommand = "true"\n'

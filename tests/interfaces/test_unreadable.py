@@ -7,6 +7,8 @@ import pytest
 
 from tests.interfaces.conftest import Call
 
+BOTH_WAYS = True
+
 OOPS = "CAST('{oops' AS BLOB)"
 
 
@@ -16,6 +18,7 @@ def write(sql: str) -> None:
     connection.close()
 
 
+@pytest.mark.local
 @pytest.mark.parametrize(
     ("sql", "commands", "row"),
     [
@@ -132,7 +135,7 @@ def test_unreadable_ticks_and_attempts_are_shown_as_unreadable(call: Call, shop:
 
 
 def test_an_unreadable_worker_stops_no_command(call: Call, shop: Path) -> None:
-    write("INSERT INTO workers VALUES ('w', 'w', '[]', -1, 9000000000000000000, 0, '', '', 0, 0)")
+    write("INSERT INTO workers VALUES ('w', 'w', '[]', -1, 9000000000000000000, 0, '', '', 0, 0, '{}', '')")
 
     code, out, err = call("top", "--once")
 

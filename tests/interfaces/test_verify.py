@@ -9,17 +9,17 @@ import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.audit import Fault
-from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, from_datetime
-from foliot.interfaces.cli.commands.verify import VerifyProgress
+from foliot.interfaces.cli.commands.verify import show_progress
 from foliot.interfaces.cli.progress import ProgressLine
 from foliot.interfaces.cli.render.verify import FAULTS
-from foliot.service.queries.verify import Report
 from foliot.testing.builders import every
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
 from tests.cases import for_each
 from tests.interfaces.conftest import Call
+
+BOTH_WAYS = True
 
 BEGUN = datetime.now(UTC) - timedelta(hours=5)
 
@@ -143,7 +143,7 @@ def test_an_invalid_since_exits_with_2(call: Call, path: Path, since: str) -> No
 
 def test_verify_shows_its_progress_and_erases_it(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressLine(is_watched=True, delay=0) as line:
-        VerifyProgress(line).add(Report(ScheduleId("nightly"), 7, []))
+        show_progress(line, 1, 7)
 
     assert capsys.readouterr().err == f"\r1 schedules, 7 ticks ...\r{' ' * 24}\r"
 
@@ -153,6 +153,6 @@ def test_a_short_or_piped_verify_shows_no_progress(
     capsys: pytest.CaptureFixture[str], is_watched: bool, patience: float
 ) -> None:
     with ProgressLine(is_watched=is_watched, delay=patience) as line:
-        VerifyProgress(line).add(Report(ScheduleId("nightly"), 7, []))
+        show_progress(line, 1, 7)
 
     assert capsys.readouterr().err == ""

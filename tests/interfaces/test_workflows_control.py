@@ -9,6 +9,8 @@ import pytest
 from foliot import Foliot, Workflow
 from tests.interfaces.conftest import Call
 
+BOTH_WAYS = True
+
 
 async def change_etl(url: str) -> None:
     app, changed = Foliot(url), Workflow("etl", params={"day": "today", "n": 1})
@@ -32,12 +34,12 @@ def count(call: Call) -> int:
 
 
 class TestStarting:
-    def test_start_prints_the_id_of_the_execution(self, call: Call, plant: Path) -> None:
+    def test_start_prints_the_id_of_the_execution(self, call: Call, plant: Path, trigger: str) -> None:
         code, out, err = call("workflows", "start", "etl")
 
         run = newest(call, "etl")
         assert (code, out, err) == (0, f"{run['id']}\n", "")
-        assert (run["trigger"], run["input_payload"]) == ("cli", {"day": "today", "n": 1})
+        assert (run["trigger"], run["input_payload"]) == (trigger, {"day": "today", "n": 1})
 
     @pytest.mark.parametrize(
         ("given", "params"),
@@ -117,12 +119,14 @@ class TestStarting:
 
 
 class TestTriggering:
-    def test_trigger_starts_a_workflow_with_the_payload_as_parameters(self, call: Call, plant: Path) -> None:
+    def test_trigger_starts_a_workflow_with_the_payload_as_parameters(
+        self, call: Call, plant: Path, trigger: str
+    ) -> None:
         code, out, _ = call("trigger", "etl", "--payload", '{"n": 2}', "--priority", "5")
 
         run = newest(call, "etl")
         assert (code, out.strip()) == (0, run["id"])
-        assert (run["input_payload"], run["priority"], run["trigger"]) == ({"n": 2}, 5, "cli")
+        assert (run["input_payload"], run["priority"], run["trigger"]) == ({"n": 2}, 5, trigger)
 
     @pytest.mark.parametrize(
         ("payload", "said"),
@@ -146,14 +150,14 @@ class TestTriggering:
 
 @pytest.mark.usefixtures("operator")
 class TestRepeating:
-    def test_rerun_begins_at_the_failed_steps(self, call: Call) -> None:
+    def test_rerun_begins_at_the_failed_steps(self, call: Call, trigger: str) -> None:
         before = newest(call, "etl")["id"]
 
         [done] = call("workflows", "rerun", "etl@last", "--json").objects
 
         assert done["rerun_of"] == before
         assert done["run_id"] == newest(call, "etl")["id"] != before
-        assert newest(call, "etl")["trigger"] == "cli"
+        assert newest(call, "etl")["trigger"] == trigger
 
     @pytest.mark.parametrize(("option", "version"), [([], 2), (["--same-version"], 1)])
     def test_rerun_uses_the_newest_version_or_the_same_and_show_names_what_it_repeats(

@@ -15,6 +15,8 @@ from foliot import Foliot, Workflow
 from tests.interfaces.conftest import Call
 from tests.interfaces.terminal import on_terminal
 
+BOTH_WAYS = True
+
 
 def execution(call: Call, workflow: str) -> str:
     """Return the newest execution of a workflow."""

@@ -72,6 +72,10 @@ class Server:
         self._process.wait()
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def code(self) -> int | None:
         """The exit code, if it has ended."""
         return self._process.poll()

@@ -251,7 +251,7 @@ def test_outside_of_a_job_and_outside_of_a_chain_the_error_is_clear(place: Place
 
 FORGER: Final = """
 import json, os
-from foliot.channel.client import ChannelClient
+from foliot.channel.client import from_environment
 
 def ask(**request):
     try:
@@ -259,7 +259,7 @@ def ask(**request):
     except Exception as error:
         return {"code": type(error).__name__, "error": str(error)}
 
-client = ChannelClient.from_environment(os.environ)
+client = from_environment(os.environ)
 said = [
     ask(type="spawn", name="verify", dely=2000),
     ask(type="spawn", name="verify", depth=1, chain_class="disk", wait=1),

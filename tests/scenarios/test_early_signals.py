@@ -18,7 +18,7 @@ from foliot.interfaces.cli import main
 
 class Signaller:
     def find_spec(self, name, path=None, target=None):
-        if name == "foliot.interfaces.cli.commands.serve":
+        if name == "foliot.interfaces.cli.commands.{command}":
             os.kill(os.getpid(), {number})
 
 sys.meta_path.insert(0, Signaller())

@@ -27,7 +27,15 @@ ROOT = RunId("root")
 
 def run(status: Status, **fields: Any) -> Run:
     empty: dict[str, Any] = dict.fromkeys(Run._fields)
-    given = {"id": RunId("r"), "job_id": REPORT, "due_at": START, "started_at": START, "attempt": 1, "queue": "default"}
+    given: dict[str, Any] = {
+        "id": RunId("r"),
+        "job_id": REPORT,
+        "due_at": START,
+        "started_at": START,
+        "attempt": 1,
+        "queue": "default",
+    }
+    given["needs"] = ()
     return Run(**{**empty, **given, **fields, "status": status})
 
 
@@ -50,7 +58,12 @@ def blockers(*workers: WorkerState, limits: dict[RunId, list[AwaitedLimit]] | No
     ("workers", "expected"),
     [
         ([worker(is_alive=False)], why.NoWorker(queue="default")),
-        ([worker()._replace(is_draining=True)], why.NoWorker(queue="default")),
+        (
+            [worker()._replace(is_draining=True)],
+            why.NoFittingWorker(
+                queue="default", needs=(), workers=(why.Unfit(worker="north", missing=(), is_draining=True),)
+            ),
+        ),
         ([worker(queues=("mail",))], why.NoWorker(queue="default")),
         ([worker(running=2)], why.NoFreeSlot(slots=2)),
         ([worker(running=2), worker()], why.WaitsForTurn()),

@@ -58,7 +58,7 @@ async def finished(app: Foliot, engine: InlineEngine, run_id: str) -> Services:
 
 
 async def items_of(services: Services, run_id: str, **fields: Any) -> list[tuple[str | None, str]]:
-    page = await services.queries.fanouts.items(await services.runs.record(run_id), **fields)
+    page = await services.queries.fanouts.items(run_id, **fields)
     return [(item.item, item.status) for item in page.items]
 
 

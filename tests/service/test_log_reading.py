@@ -18,7 +18,6 @@ from foliot.errors import (
     OutputUnfinished,
 )
 from foliot.service.queries.logs import LogView
-from foliot.service.run_waiter import POLL_INTERVAL
 from foliot.service.services import Services
 from foliot.testing.builders import a_chunk, a_run, failed, given_back, lost, retention, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
@@ -80,11 +79,9 @@ async def test_following_a_log_covers_all_attempts_until_the_run_has_ended(
     await close(scene, first, to_retry(first))
     [second] = await scene.claim()
     await write(scene, second, b"second\n")
-    clock.advance(POLL_INTERVAL)
     await ease()
     assert not following.done()
     await close(scene, second, succeeded(second))
-    clock.advance(POLL_INTERVAL)
 
     pieces, end = await following
     assert pieces == [(1, b"first\n"), (1, COMPLETE), (2, b"second\n"), (2, COMPLETE)]
@@ -128,11 +125,9 @@ async def test_a_followed_log_has_one_line_about_an_attempt_given_back(
 
     await scene.finish(given_back(first))
     for second in await scene.claim():
-        clock.advance(POLL_INTERVAL)
         await ease()
         await write(scene, second, b"again\n")
         await scene.finish(succeeded(second))
-    clock.advance(POLL_INTERVAL)
 
     pieces, _ = await following
     assert pieces == [(1, b"interrupted\n"), GIVEN_BACK, (1, b"again\n")]
@@ -178,7 +173,6 @@ async def test_a_failed_attempt_cancelled_before_its_retry_is_not_logged_as_give
     await ease()
     await scene.finish(to_retry(first))
     await scene.cancel(first.run_id)
-    clock.advance(POLL_INTERVAL)
 
     assert (await following)[0] == [(1, b"failed\n")]
 
@@ -268,7 +262,6 @@ async def test_following_a_log_ends_when_its_run_is_removed(
     await scene.finish(succeeded(claim))
     clock.advance(1)
     await scene.prune(retention(runs_age=0))
-    clock.advance(POLL_INTERVAL)
 
     assert await following == ([], LogEnd(LogState.PRUNED))
 

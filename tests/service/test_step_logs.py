@@ -22,7 +22,7 @@ def a_flow(*commands: str) -> Foliot:
 
 async def logs_of(app: Foliot, execution_id: str, page: int = 100) -> StepLogs:
     services = await app.open()
-    return StepLogs(services.storage, services.clock, RunId(execution_id), page=page)
+    return StepLogs(services.storage, services.queries.reader, RunId(execution_id), page=page)
 
 
 async def printed(logs: StepLogs) -> list[tuple[str, bytes]]:

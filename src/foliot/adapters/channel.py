@@ -19,11 +19,11 @@ import shutil
 import socket
 import stat
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from hmac import compare_digest
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -35,11 +35,13 @@ from foliot.channel.protocol import (
     MAX_LINE,
     PATH_VARIABLE,
     TOKEN_VARIABLE,
+    URL_VARIABLE,
     VERSION,
     WRONG_TOKEN,
     WRONG_TYPE,
     WRONG_VERSION,
 )
+from foliot.domain.access.run_token import RunLease
 from foliot.domain.ids import Token
 from foliot.errors import FoliotError, InvalidInput, shown, suggest
 from foliot.ports.channel import Handler
@@ -62,10 +64,19 @@ _ONE_LINE: Final = 'Send one line, for example: {"version":1,"token":"...","type
 Answer = dict[str, Any]
 
 
+class RunAccess(NamedTuple):
+    """What the processes of an attempt need to send the same requests by HTTP."""
+
+    url: str
+    token_of: Callable[[RunLease], str | None]
+    """Makes the token of an attempt. None: there is no key."""
+
+
 class UnixChannel:
     """Fills `ports.channel.RunChannel`."""
 
-    def __init__(self, parents: tuple[str, ...] = ()) -> None:
+    def __init__(self, access: RunAccess | None = None, *, parents: tuple[str, ...] = ()) -> None:
+        self._access = access
         self._parents = parents
         self._path: Path | None = None
         self._server: asyncio.Server | None = None
@@ -83,12 +94,16 @@ class UnixChannel:
         self._path = path
         await asyncio.to_thread(_sweep, path)
 
-    def grant(self, lease: Token, handlers: Mapping[str, Handler]) -> Mapping[str, str]:
-        if self._path is None:
-            return {}
-        if lease not in self._grants:
-            self._grants[lease] = _Grant(f"{lease}.{secrets.token_urlsafe(24)}", handlers)
-        return {PATH_VARIABLE: str(self._path), TOKEN_VARIABLE: self._grants[lease].token}
+    def grant(self, lease: RunLease, handlers: Mapping[str, Handler]) -> Mapping[str, str]:
+        if lease.token not in self._grants:
+            shared = None if self._access is None else self._access.token_of(lease)
+            text = shared or f"{lease.token}.{secrets.token_urlsafe(24)}"
+            url = self._access.url if self._access is not None and shared is not None else ""
+            self._grants[lease.token] = _Grant(text, url, handlers)
+        grant = self._grants[lease.token]
+        addresses = {PATH_VARIABLE: "" if self._path is None else str(self._path), URL_VARIABLE: grant.url}
+        known = {name: value for name, value in addresses.items() if value}
+        return {**known, TOKEN_VARIABLE: grant.token} if known else {}
 
     def revoke(self, lease: Token) -> None:
         self._grants.pop(lease, None)
@@ -185,8 +200,9 @@ class UnixChannel:
 class _Grant:
     """The access of one attempt."""
 
-    def __init__(self, token: str, handlers: Mapping[str, Handler]) -> None:
+    def __init__(self, token: str, url: str, handlers: Mapping[str, Handler]) -> None:
         self.token = token
+        self.url = url
         self.handlers = handlers
         self._free_at = 0.0
 

@@ -52,6 +52,7 @@ VERBS: Final = (
     *("put_dsn", "remove_dsn", "add_audit", "add_token", "revoke_token", "save_token_use"),
     *("begin_request", "complete_request", "abandon_request"),
     *("add_user", "set_password", "remove_user", "open_session", "save_seen", "close_session"),
+    *("add_enrolment", "join_enrolment", "set_enrolment_disabled", "remove_enrolment", "direct_workers", "take_nonce"),
 )
 POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))
 """All points: before and after each commit of a storage. `prune_logs` exists only in SQLite, which has a log file."""

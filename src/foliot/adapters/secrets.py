@@ -15,11 +15,13 @@ The purpose is authenticated with it, so that a value copied to another row cann
 import base64
 import binascii
 import hashlib
+import hmac
 import os
 import secrets
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -32,6 +34,7 @@ _VERSION: Final = b"\x01"
 _KEY_SIZE: Final = 32
 _ID_SIZE: Final = 4
 _NONCE_SIZE: Final = 12
+_TAG_SIZE: Final = 16
 _LARGEST_FILE: Final = 4_096
 _GENERATE: Final = "Create one with: openssl rand -base64 32"
 
@@ -76,6 +79,12 @@ class KeyStore:
         except (InvalidTag, ValueError):
             raise SecretUnreadable(f"{purpose} has been changed in the database", hint="Store it again.") from None
 
+    def tag(self, value: bytes, purpose: str) -> bytes:
+        return _tag(self._load(create=True)[0], value, purpose)
+
+    def has_tag(self, value: bytes, purpose: str, tag: bytes) -> bool:
+        return any(hmac.compare_digest(_tag(key, value, purpose), tag) for key in self._load(create=True))
+
     def _load(self, *, create: bool) -> tuple[_Key, ...]:
         if not self._keys:
             self._keys = _parse(*self._text(create=create))
@@ -95,6 +104,16 @@ class KeyStore:
         if create and not named:
             _create(path)
         return _read(path), str(path)
+
+
+def _tag(key: _Key, value: bytes, purpose: str) -> bytes:
+    return hmac.digest(_tag_key(key, purpose), value, "sha256")[:_TAG_SIZE]
+
+
+@lru_cache(maxsize=64)
+def _tag_key(key: _Key, purpose: str) -> bytes:
+    """Return a key of its own for each purpose: the key itself only encrypts. Cached, because each run needs it."""
+    return hmac.digest(key.value, b"foliot tag " + purpose.encode(), "sha256")
 
 
 def _parse(text: str, place: str) -> tuple[_Key, ...]:

@@ -30,6 +30,7 @@ from foliot.engine.settings import Settings
 from foliot.errors import InvalidSchedule
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher, ask
+from foliot.ports.runner import Runner
 from foliot.service.commands.launcher import ServiceLauncher
 from foliot.service.services import Services
 from foliot.wiring import (
@@ -219,6 +220,10 @@ class Application(Registry):
         """The function that makes the runs of ticks."""
         return partial(launch_elsewhere, timeout=self._launch_timeout) if self.has_own_launcher else launch_job
 
+    def runners(self, settings: Settings, policy: RunnerPolicy = UNRESTRICTED) -> dict[str, Runner]:
+        """Return a runner for each kind of job, with the functions of this application."""
+        return build_runners(self._functions, self.launcher, settings.slots, policy, echo=settings.echo)
+
     async def node(
         self,
         settings: Settings | None = None,
@@ -227,7 +232,7 @@ class Application(Registry):
     ) -> Node:
         """Return a node, which is a scheduler and a worker for this process. It is not started yet."""
         chosen = settings or Settings(label=node_label())
-        runners = build_runners(self._functions, self.launcher, chosen.slots, policy, echo=chosen.echo)
+        runners = self.runners(chosen, policy)
         services = await self.open()
         subscriptions, resolvers = self.hooks.subscriptions(services.storage), build_resolvers(services, policy)
         notifying = build_notifications(services, notifications, policy)

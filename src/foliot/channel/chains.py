@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from foliot.channel.client import ChannelClient
+from foliot.channel.client import from_environment
 from foliot.domain.chain.message import ChainRequest
 from foliot.errors import ChannelUnavailable
 
@@ -17,7 +17,7 @@ _TIMEOUT: Final = 60.0
 
 def ask_chain(request: ChainRequest, environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
     """Send a request to the worker of this run and return the answer: facts, or a refusal with its `code`."""
-    client = ChannelClient.from_environment(os.environ if environ is None else environ, timeout=_TIMEOUT)
+    client = from_environment(os.environ if environ is None else environ, timeout=_TIMEOUT)
     with closing(client):
         answer = client.ask("chain", request=msgspec.to_builtins(request)).get("answer")
     if not isinstance(answer, dict):

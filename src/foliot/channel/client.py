@@ -1,18 +1,43 @@
-"""The client of the run channel, for programs inside a job. It needs only the two variables of the environment."""
+"""The client of the run channel, for programs inside a job. It needs only variables of the environment."""
 
 import json
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final, Self
+from pathlib import Path
+from typing import Any, Final, Protocol
 
-from foliot.channel.protocol import INVALID, MAX_ANSWER, PATH_VARIABLE, TOKEN_VARIABLE, VERSION
+from foliot.channel.protocol import INVALID, MAX_ANSWER, PATH_VARIABLE, TOKEN_VARIABLE, URL_VARIABLE, VERSION
 from foliot.errors import ChannelRefused, ChannelUnavailable, InvalidInput
 
 TIMEOUT: Final = 5.0
 """Seconds to wait for a worker that does not answer."""
 _RECEIVED: Final = 65_536
 _OUTSIDE: Final = "Call this inside a job: a worker sets it for the processes of each run."
+
+
+class Asker(Protocol):
+    """Sends requests about the run of this process."""
+
+    def ask(self, kind: str, **fields: object) -> Mapping[str, Any]: ...
+
+    def close(self) -> None: ...
+
+
+def from_environment(environ: Mapping[str, str], *, timeout: float = TIMEOUT) -> Asker:
+    """Return the client for the job that this process belongs to: of the socket of the worker or, where there is none,
+    of the server. Raises ChannelUnavailable outside of a job."""
+    url = environ.get(URL_VARIABLE, "")
+    for name in (TOKEN_VARIABLE,) if url else (PATH_VARIABLE, TOKEN_VARIABLE):
+        if not environ.get(name):
+            raise ChannelUnavailable(f"this process is not part of a job: {name} is not set", hint=_OUTSIDE)
+    path = environ.get(PATH_VARIABLE, "")
+    # In a container the variable may name a path that only exists outside.
+    if url and not Path(path).is_socket():
+        from foliot.channel.http_client import HttpChannelClient
+
+        return HttpChannelClient(url, environ[TOKEN_VARIABLE], timeout=timeout)
+    return ChannelClient(path, environ[TOKEN_VARIABLE], timeout=timeout)
 
 
 class ChannelClient:
@@ -23,14 +48,6 @@ class ChannelClient:
         self._token = token
         self._timeout = timeout
         self._socket: socket.socket | None = None
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str], *, timeout: float = TIMEOUT) -> Self:
-        """Return the client for the job that this process belongs to. Raises ChannelUnavailable outside of a job."""
-        for name in (PATH_VARIABLE, TOKEN_VARIABLE):
-            if not environ.get(name):
-                raise ChannelUnavailable(f"this process is not part of a job: {name} is not set", hint=_OUTSIDE)
-        return cls(environ[PATH_VARIABLE], environ[TOKEN_VARIABLE], timeout=timeout)
 
     def ask(self, kind: str, **fields: object) -> Mapping[str, Any]:
         """Send a request and return the answer. Raises InvalidInput, ChannelRefused or ChannelUnavailable."""

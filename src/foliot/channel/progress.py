@@ -10,7 +10,7 @@ from threading import Lock, Timer
 from time import monotonic
 from typing import Final
 
-from foliot.channel.client import ChannelClient
+from foliot.channel.client import Asker, from_environment
 from foliot.domain.run.progress import RunProgress
 from foliot.errors import FoliotError
 
@@ -28,7 +28,7 @@ def send_progress(progress: RunProgress) -> None:
 class ProgressSender:
     """Sends the latest report, at a limited rate. Any thread may report."""
 
-    def __init__(self, client: ChannelClient | None) -> None:
+    def __init__(self, client: Asker | None) -> None:
         self._client = client
         self._latest: RunProgress | None = None
         self._timer: Timer | None = None
@@ -67,6 +67,6 @@ def _sender() -> ProgressSender:
     # A forked process has a copy of the lock and the connection, but not the timer.
     os.register_at_fork(after_in_child=_sender.cache_clear)
     try:
-        return ProgressSender(ChannelClient.from_environment(os.environ, timeout=_TIMEOUT))
+        return ProgressSender(from_environment(os.environ, timeout=_TIMEOUT))
     except FoliotError:
         return ProgressSender(None)

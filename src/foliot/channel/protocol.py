@@ -14,6 +14,9 @@ VERSION: Final = 1
 
 PATH_VARIABLE: Final = "FOLIOT_CHANNEL"
 """The path of the socket."""
+URL_VARIABLE: Final = "FOLIOT_RUN_URL"
+"""The address of the HTTP API, which answers the same requests at `HTTP_PATH` with the token as a bearer token."""
+HTTP_PATH: Final = "/api/run-channel"
 TOKEN_VARIABLE: Final = "FOLIOT_RUN_TOKEN"  # noqa: S105 - the name of a variable
 """Gives access to one attempt, while it runs."""
 

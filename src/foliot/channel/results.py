@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from contextlib import closing
 from typing import Any, Final
 
-from foliot.channel.client import ChannelClient
+from foliot.channel.client import Asker, from_environment
 from foliot.domain.fanout.result import ItemResult, read_record
 from foliot.errors import ChannelUnavailable
 
@@ -40,10 +40,10 @@ class ChannelResults:
 
     def pages(self) -> Generator[Records]:
         """Yield the results as JSON objects, many at a time."""
-        return _pages(ChannelClient.from_environment(self._environ, timeout=_TIMEOUT), failed=self._failed)
+        return _pages(from_environment(self._environ, timeout=_TIMEOUT), failed=self._failed)
 
 
-def _pages(client: ChannelClient, *, failed: bool) -> Generator[Records]:
+def _pages(client: Asker, *, failed: bool) -> Generator[Records]:
     after = -1
     with closing(client):
         while page := _read(client.ask("results", after=after, failed=failed)):

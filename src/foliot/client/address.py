@@ -15,6 +15,8 @@ DEFAULT_URL: Final = "http://127.0.0.1:7070"
 """The address of `foliot serve` without other settings."""
 URL_VARIABLE: Final = "FOLIOT_URL"
 TOKEN_VARIABLE: Final = "FOLIOT_TOKEN"  # noqa: S105 - the name of a variable
+HTTP_VARIABLE: Final = "FOLIOT_ALLOW_HTTP"
+"""1: send the token over plain HTTP also to other machines."""
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{1,8192}")
 
 
@@ -75,10 +77,12 @@ def read_address(
         raise InvalidInput(
             "the token has characters that no token has", hint="Copy it again, without spaces.", field="token"
         )
+    allow_http = allow_http or variables.get(HTTP_VARIABLE) == "1"
     if not (address.is_secure or allow_http or _is_loopback(urlsplit(given).hostname or "")):
         raise InvalidInput(
             "the token would be sent over plain HTTP, where others can read it",
-            hint="Use an https:// address, or allow it with allow_http=True in a network that you trust.",
+            hint="Use an https:// address, or allow it in a network that you trust with allow_http=True or "
+            "FOLIOT_ALLOW_HTTP=1.",
             field="url",
         )
     return address

@@ -3,10 +3,14 @@
 from typing import Self, Unpack
 
 from foliot.client.options import ConnectionOptions, build_transport
+from foliot.client.resources.admin import AsyncDsns, AsyncEnrolments, AsyncUsers
+from foliot.client.resources.chains import AsyncChains
+from foliot.client.resources.definitions import AsyncDefinitions
 from foliot.client.resources.jobs import AsyncJobs
 from foliot.client.resources.runs import AsyncRuns
 from foliot.client.resources.schedules import AsyncSchedules
 from foliot.client.resources.server import AsyncAudit, AsyncServer, AsyncTokens
+from foliot.client.resources.ticks import AsyncTicks
 from foliot.client.resources.workflows import AsyncExecutions, AsyncWorkflows
 
 
@@ -23,9 +27,15 @@ class AsyncClient:
         self.url, self._transport = build_transport(url, token, **options)
         self.jobs = AsyncJobs(self._transport)
         self.schedules = AsyncSchedules(self._transport)
+        self.ticks = AsyncTicks(self._transport)
         self.runs = AsyncRuns(self._transport)
         self.workflows = AsyncWorkflows(self._transport)
         self.executions = AsyncExecutions(self._transport)
+        self.chains = AsyncChains(self._transport)
+        self.definitions = AsyncDefinitions(self._transport)
+        self.enrolments = AsyncEnrolments(self._transport)
+        self.dsns = AsyncDsns(self._transport)
+        self.users = AsyncUsers(self._transport)
         self.tokens = AsyncTokens(self._transport)
         self.audit = AsyncAudit(self._transport)
         self.server = AsyncServer(self._transport)

@@ -4,10 +4,14 @@ import weakref
 from typing import Self, Unpack
 
 from foliot.client.asynchronous import AsyncClient
+from foliot.client.blocking.admin import Dsns, Enrolments, Users
+from foliot.client.blocking.chains import Chains
+from foliot.client.blocking.definitions import Definitions
 from foliot.client.blocking.jobs import Jobs
 from foliot.client.blocking.runs import Runs
 from foliot.client.blocking.schedules import Schedules
 from foliot.client.blocking.server import Audit, Server, Tokens
+from foliot.client.blocking.ticks import Ticks
 from foliot.client.blocking.workflows import Executions, Workflows
 from foliot.client.loop_thread import LoopThread
 from foliot.client.options import ConnectionOptions
@@ -29,9 +33,15 @@ class Client:
         self.url = self._client.url
         self.jobs = Jobs(self._client.jobs, self._thread)
         self.schedules = Schedules(self._client.schedules, self._thread)
+        self.ticks = Ticks(self._client.ticks, self._thread)
         self.runs = Runs(self._client.runs, self._thread)
         self.workflows = Workflows(self._client.workflows, self._thread)
         self.executions = Executions(self._client.executions, self._thread)
+        self.chains = Chains(self._client.chains, self._thread)
+        self.definitions = Definitions(self._client.definitions, self._thread)
+        self.enrolments = Enrolments(self._client.enrolments, self._thread)
+        self.dsns = Dsns(self._client.dsns, self._thread)
+        self.users = Users(self._client.users, self._thread)
         self.tokens = Tokens(self._client.tokens, self._thread)
         self.audit = Audit(self._client.audit, self._thread)
         self.server = Server(self._client.server, self._thread)

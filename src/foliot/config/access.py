@@ -1,13 +1,13 @@
 """Converts the section [auth] to settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from foliot.config.reading import Fields, Reading
 from foliot.config.settings import AuthSettings
 from foliot.domain.access.claims import ClaimPolicy
-from foliot.domain.access.role import Role, parse_role
+from foliot.domain.access.role import CREDENTIAL_ROLES, PEOPLE, Role, parse_role
 from foliot.domain.vocabulary.access import AUTH
 from foliot.errors import InvalidInput
 
@@ -32,7 +32,7 @@ def auth_settings(fields: Fields, reading: Reading) -> AuthSettings:
         jwt_secret=fields.value("jwt_secret"),
         jwt_key=_path(fields, "jwt_key"),
         jwks=_path(fields, "jwks"),
-        certificates=_roles(fields, "certificates", reading),
+        certificates=_roles(fields, "certificates", reading, known=CREDENTIAL_ROLES),
     )
 
 
@@ -41,11 +41,11 @@ def _policy(fields: Fields, reading: Reading) -> ClaimPolicy:
     return ClaimPolicy(**{**given, "roles": _roles(fields, "claim_roles", reading)})
 
 
-def _roles(fields: Fields, name: str, reading: Reading) -> Mapping[str, Role]:
+def _roles(fields: Fields, name: str, reading: Reading, *, known: Sequence[Role] = PEOPLE) -> Mapping[str, Role]:
     roles: dict[str, Role] = {}
     for key, value in fields.value(name, {}).items():
         try:
-            roles[key] = parse_role(value)
+            roles[key] = parse_role(value, known=known)
         except InvalidInput as error:
             reading.refuse(fields[name].place, error)
     return roles

@@ -54,7 +54,7 @@ class ChainReader:
         spec = self._spec(own, node)
         schedules = tuple(distinct(job_schedules(class_id, own, self._reading), self._reading))
         if spec is None or self._reading.problems.errors > known:
-            return FileJob(class_id, None, (), own)
+            return FileJob(class_id, None, (), own, node)
         described: dict[str, Any] = own.take(_DESCRIBED)
         job = JobSpec(
             kind=CHAIN_KIND,
@@ -64,7 +64,9 @@ class ChainReader:
             source=FILE,
             **{**described, "tags": tuple(described.get("tags", ()))},
         )
-        return FileJob(class_id, job, tuple(map(_overlapping, schedules)) if "overlap" not in own else schedules, own)
+        if "overlap" not in own:
+            schedules = tuple(map(_overlapping, schedules))
+        return FileJob(class_id, job, schedules, own, node)
 
     def _spec(self, own: Fields, node: Node) -> ChainSpec | None:
         known = self._reading.problems.errors

@@ -9,19 +9,16 @@ runs in the home directory              working_dir
 SHELL=/bin/bash                         argv = ["/bin/bash", "-c", "..."]
 """
 
-import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from foliot.config.toml_writing import write_table
 from foliot.domain.crontab import Crontab, Entry, JobIds, Rejected
 from foliot.domain.job.kinds.shell import SHELL
 from foliot.errors import Problem, Severity
 
 _PATH: Final = "/usr/bin:/bin"
-_BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
-_LITERAL: Final = re.compile(r"[^'\x00-\x1f\x7f]*")
 _HEADER: Final = """\
 # Written by: foliot import crontab
 # Jobs behave as under cron: they start even if the last run is still going on, and what was missed is not made up for.
@@ -40,22 +37,34 @@ class Imported(NamedTuple):
     problems: tuple[Problem, ...]
     jobs: int
     rejected: int
+    ids: tuple[str, ...] = ()
+    """The ids of the jobs, in the order of the entries."""
 
 
 def write_crontabs(
-    crontabs: Sequence[Crontab], *, timezone: str, home_of: Callable[[str], str | None], own: str | None
+    crontabs: Sequence[Crontab],
+    *,
+    timezone: str,
+    home_of: Callable[[str], str | None],
+    own: str | None,
+    leave_out: Collection[str] = (),
 ) -> Imported:
     """Return the configuration file for crontabs.
 
     `home_of`: account -> its home directory, or None if there is no such account. `own`: the account that the server
-    runs as; its jobs need no `user`.
+    runs as; its jobs need no `user`. `leave_out`: ids of jobs that are not written.
     """
     writer = _Writer(timezone, home_of, own)
     blocks = [block for crontab in crontabs for block in writer.blocks(crontab)]
-    shared = _shared(writer.jobs)
-    written = [block if isinstance(block, str) else _table("[[jobs]]", _over(shared, block)) for block in blocks]
+    shared = _shared([job for job in writer.jobs if job["id"] not in leave_out])
+    written = [
+        block if isinstance(block, str) else write_table("[[jobs]]", _over(shared, block))
+        for block in blocks
+        if isinstance(block, str) or block["id"] not in leave_out
+    ]
     text = "\n\n".join([_HEADER, _defaults(timezone, shared), *written])
-    return Imported(f"{text}\n", tuple(writer.problems), len(writer.jobs), writer.rejected)
+    ids = tuple(job["id"] for job in writer.jobs)
+    return Imported(f"{text}\n", tuple(writer.problems), len(writer.jobs), writer.rejected, ids)
 
 
 Job = dict[str, Any]
@@ -155,42 +164,12 @@ def _over(shared: Job, job: Job) -> Job:
 
 
 def _defaults(timezone: str, shared: Job) -> str:
-    return _table(
+    return write_table(
         "[defaults]", {"timezone": timezone, "overlap": "allow", "max_concurrent": 0, "catchup": "none"} | shared
     )
 
 
-# -- TOML
-
-
-def _table(header: str, pairs: Mapping[str, Any]) -> str:
-    return "\n".join([header, *(f"{key} = {_value(value)}" for key, value in pairs.items())])
-
-
-def _value(value: Any) -> str:
-    match value:
-        case str():
-            return _string(value)
-        case list():
-            return f"[{', '.join(map(_value, value))}]"
-        case dict():
-            return f"{{ {', '.join(f'{_key(name)} = {_value(item)}' for name, item in value.items())} }}"
-        case _:
-            return str(value)
-
-
-def _key(name: str) -> str:
-    return name if _BARE_KEY.fullmatch(name) else _basic(name)
-
-
-def _string(text: str) -> str:
-    """Return text as TOML: without escapes where it has backslashes or quotes, as commands often do."""
-    is_plain = not any(char in text for char in '\\"')
-    return _basic(text) if is_plain or not _LITERAL.fullmatch(text) else f"'{text}'"
-
-
-def _basic(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+# -- text
 
 
 def _without_variables(text: str) -> str:

@@ -33,9 +33,11 @@ class Sources(NamedTuple):
     defaults: Fields
     queues: tuple[str, ...] | None
     """Those that this server works on; None if it has no worker."""
+    stored: Mapping[JobId, JobSpec] | None = None
+    """The stored jobs that are named. None: not known, so that a missing job may be stored."""
 
 
-class _Found(NamedTuple):
+class Declarations(NamedTuple):
     """Everything that the files define, as far as it could be read."""
 
     jobs: list[FileJob]
@@ -59,12 +61,7 @@ class _Found(NamedTuple):
 
 def read_declared(sources: Sources, reading: Reading) -> Declared:
     """Return what the files declare. It is complete only if no error was found."""
-    found = _read(sources, reading)
-    _refuse_duplicate_names(found, reading)
-    _check_gates(found, reading)
-    _check_steps(found, reading)
-    _check_stages(found, reading)
-    _check_recursion(found, reading)
+    found = read_declarations(sources, reading)
     schedules = found.schedules
     return Declared(
         jobs=found.specs,
@@ -76,18 +73,29 @@ def read_declared(sources: Sources, reading: Reading) -> Declared:
     )
 
 
-def _read(sources: Sources, reading: Reading) -> _Found:
+def read_declarations(sources: Sources, reading: Reading) -> Declarations:
+    """Return the jobs and workflows with where they are written, and report the problems in all of them."""
+    found = _read(sources, reading)
+    _refuse_duplicate_names(found, reading)
+    _check_gates(found, sources.stored, reading)
+    _check_steps(found, sources.stored or {}, reading)
+    _check_stages(found, sources.stored, reading)
+    _check_recursion(found, reading)
+    return found
+
+
+def _read(sources: Sources, reading: Reading) -> Declarations:
     reader = JobReader(sources.defaults, sources.queues, reading)
     reader.check_defaults()
     jobs = [job for job in map(reader.read, sources.jobs) if job is not None]
     chains = ChainReader(sources.ceilings, sources.queues, reading)
     jobs += [chain for chain in map(chains.read, sources.chains) if chain is not None]
-    known = _Found(jobs, []).specs
+    known = {**(sources.stored or {}), **Declarations(jobs, []).specs}
     workflows = WorkflowReader(sources.defaults, sources.queues, known, reading)
-    return _Found(jobs, [workflow for workflow in map(workflows.read, sources.workflows) if workflow is not None])
+    return Declarations(jobs, [workflow for workflow in map(workflows.read, sources.workflows) if workflow is not None])
 
 
-def _refuse_duplicate_names(found: _Found, reading: Reading) -> None:
+def _refuse_duplicate_names(found: Declarations, reading: Reading) -> None:
     """Refuse duplicate names: jobs, workflows and steps share one namespace."""
     ids = [*(one.id for one in found.jobs), *(one.id for one in found.workflows), *(name for name, _ in found.steps)]
     if len(set(ids)) == len(ids):
@@ -103,68 +111,79 @@ def _refuse_duplicate_names(found: _Found, reading: Reading) -> None:
         reading.problems.error(place, message, hint)
 
 
-def _names(found: _Found) -> Iterator[tuple[str, JobId, Place]]:
+def _names(found: Declarations) -> Iterator[tuple[str, JobId, Place]]:
     for what, ones in (("job", found.jobs), ("workflow", found.workflows)):
         yield from ((what, one.id, one.fields["id"].place) for one in ones if "id" in one.fields)
     yield from (("step", name, place) for name, place in found.steps)
 
 
-def _check_gates(found: _Found, reading: Reading) -> None:
+def _check_gates(found: Declarations, stored: Collection[JobId] | None, reading: Reading) -> None:
     gates = {job.id: (job.spec.gate, job.fields["depends_on"]) for job in found.jobs if job.spec and job.spec.gate}
     needs = [
         (job_id, name, node)
         for job_id, (gate, written) in (*gates.items(), *_gates_of_steps(found))
         for name, node in dependency_nodes(gate, written)
     ]
-    _check_needs(needs, found, reading)
+    _check_needs(needs, found, stored, reading)
     for cycle in gate_cycles({job_id: gate for job_id, (gate, _) in gates.items()}):
         hint = 'None of them begins, unless one has on_missing = "run" or is triggered another way.'
         place = gates[JobId(cycle[0])][1].place
         reading.problems.warning(place, f"these jobs depend on each other: {' -> '.join(cycle)}", hint)
 
 
-def _check_needs(needs: Iterable[tuple[JobId, JobId, Node]], found: _Found, reading: Reading) -> None:
+def _check_needs(
+    needs: Iterable[tuple[JobId, JobId, Node]],
+    found: Declarations,
+    stored: Collection[JobId] | None,
+    reading: Reading,
+) -> None:
     """Report jobs that a job needs and that do not exist. `needs`: the job, the needed job, where that is written."""
-    names = {*found.specs, *(workflow.id for workflow in found.workflows), *(name for name, _ in found.steps)}
+    names = {
+        *(stored or ()),
+        *found.specs,
+        *(workflow.id for workflow in found.workflows),
+        *(name for name, _ in found.steps),
+    }
     unread = {job.id for job in found.jobs if job.spec is None}
     for job_id, name, node in needs:
         if name not in names and name not in unread:
-            _report_missing(name, names - {job_id}, node.place, reading)
+            _report_missing(name, names - {job_id}, node.place, reading, may_be_stored=stored is None)
 
 
-def _gates_of_steps(found: _Found) -> Iterator[tuple[JobId, tuple[Gate, Found]]]:
+def _gates_of_steps(found: Declarations) -> Iterator[tuple[JobId, tuple[Gate, Found]]]:
     for workflow in found.workflows:
         for step, _, _, written in workflow.steps:
             if written is not None and step.definition is not None and step.definition.gate is not None:
                 yield step_job_id(workflow.id, step.name), (step.definition.gate, written)
 
 
-def _report_missing(name: str, known: Collection[str], place: Place, reading: Reading) -> None:
+def _report_missing(name: str, known: Collection[str], place: Place, reading: Reading, *, may_be_stored: bool) -> None:
     """Report a job that is not in these files: an error if another job has a similar name, else a warning, because it
     may be stored by an application or a person. Applying the file checks that."""
     near = suggest(name, known)
-    if near:
-        reading.problems.error(place, f"job {name[:64]!a} does not exist", near)
+    if near or not may_be_stored:
+        hint = near or "Name a job of this text, or one that is stored."
+        reading.problems.error(place, f"job {name[:64]!a} does not exist", hint)
     else:
         hint = "The file can be applied only if an application or a call of the library has created this job."
         reading.problems.warning(place, f"job {name[:64]!a} is not in these files", hint)
 
 
-def _check_steps(found: _Found, reading: Reading) -> None:
+def _check_steps(found: Declarations, stored: Mapping[JobId, JobSpec], reading: Reading) -> None:
     """Report the problems of each workflow as a whole, and steps that name what cannot be a step."""
     substitutes = {job.id: UNREADABLE for job in found.jobs if job.spec is None}
     substitutes |= {workflow.id: _as_job(workflow) for workflow in found.workflows}
     taken = {name for name, _ in found.steps} | {workflow.id for workflow in found.workflows}
     # A name that is used twice, or a job that cannot be read, has been reported already.
-    others = {name: spec for name, spec in found.specs.items() if name not in taken}
+    declared = {name: spec for name, spec in found.specs.items() if name not in taken}
+    others = {**stored, **declared}
     for workflow in found.workflows:
         named = {step.step.job for step in workflow.steps if step.step.job is not None}
-        report_problems(
-            workflow, ChainMap({name: substitutes[name] for name in named & substitutes.keys()}, others), reading
-        )
+        near = {name: substitutes[name] for name in named & substitutes.keys()}
+        report_problems(workflow, ChainMap(near, others), reading)
 
 
-def _check_stages(found: _Found, reading: Reading) -> None:
+def _check_stages(found: Declarations, stored: Collection[JobId] | None, reading: Reading) -> None:
     """Report jobs that the stages of chains name and that do not exist."""
     needs = [
         (job.id, JobId(stage.value["job"]), stage.child("job"))
@@ -172,10 +191,10 @@ def _check_stages(found: _Found, reading: Reading) -> None:
         for stage in stage_nodes(job.fields)
         if "job" in stage.value
     ]
-    _check_needs(needs, found, reading)
+    _check_needs(needs, found, stored, reading)
 
 
-def _chains(found: _Found) -> list[FileJob]:
+def _chains(found: Declarations) -> list[FileJob]:
     return [job for job in found.jobs if job.spec is not None and job.spec.kind == CHAIN]
 
 
@@ -184,7 +203,7 @@ def _as_job(workflow: FileWorkflow) -> JobSpec:
     return JobSpec(kind=GRAPH, payload_template=None if workflow.spec is None else workflow.spec.params)
 
 
-def _check_recursion(found: _Found, reading: Reading) -> None:
+def _check_recursion(found: Declarations, reading: Reading) -> None:
     """Report workflows and chains that would start themselves, through steps and fanouts of these files."""
     started = {workflow.id: jobs_started_by(workflow.spec) for workflow in found.workflows if workflow.spec is not None}
     started |= {job_id: jobs_started_by_job(spec) for job_id, spec in found.specs.items() if job_id not in started}
@@ -202,7 +221,7 @@ def _check_recursion(found: _Found, reading: Reading) -> None:
             reading.problems.error(chain.fields["id"].place, problem.message, problem.hint)
 
 
-def _renames(found: _Found, reading: Reading) -> dict[JobId, JobId]:
+def _renames(found: Declarations, reading: Reading) -> dict[JobId, JobId]:
     """Return former id -> id."""
     renames: dict[JobId, JobId] = {}
     taken: dict[JobId, str] = {}

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from foliot.config.positions import KeyPath, locate
+from foliot.config.positions import KeyPath, Position, locate
 from foliot.errors import Place, Problem, Severity
 
 _SHOWN: Final = 200
@@ -25,7 +25,7 @@ class Origin(Protocol):
 
 
 class Document:
-    """One file. The lines of its keys are looked up only for a problem."""
+    """One file. The positions of its keys are looked up only for a problem."""
 
     def __init__(self, name: str, directory: Path, tree: Mapping[str, Any], text: str) -> None:
         self.name = name
@@ -34,15 +34,20 @@ class Document:
         self._text = text
 
     @cached_property
-    def lines(self) -> Mapping[KeyPath, int]:
+    def positions(self) -> Mapping[KeyPath, Position]:
         return locate(self._text)
+
+    def with_tree(self, tree: Mapping[str, Any]) -> "Document":
+        """Return the same document with other values in the same places."""
+        return Document(self.name, self.directory, tree, self._text)
 
     def place(self, path: KeyPath) -> Place:
         """Return where a key is written; for a key that is not written, where the table around it begins."""
         near = path
-        while near and near not in self.lines:
+        while near and near not in self.positions:
             near = near[:-1]
-        return Place(self.name, self.lines.get(near, 1), key_text(path))
+        line, column = self.positions.get(near, Position(1, 1))
+        return Place(self.name, line, key_text(path), column)
 
 
 class Node(NamedTuple):

@@ -14,6 +14,7 @@ A variable FOLIOT_... that is empty counts as not set.
 
 import re
 from collections.abc import Mapping
+from enum import Enum
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -42,6 +43,18 @@ SHORT: Final[Mapping[str, tuple[str, str]]] = {
 # -- variables inside values
 
 
+class Variables(Enum):
+    """What ${NAME} in a value is."""
+
+    EXPANDED = "expanded"
+    """The variable of this process."""
+    REFUSED = "refused"
+    """A problem: the text comes from somewhere else, and must not read the variables of this process. Apart from that
+    it means the same as in a file."""
+    PLAIN = "plain"
+    """Plain text."""
+
+
 def has_variables(value: Any) -> bool:
     """Return whether a value as it was written contains a variable."""
     match value:
@@ -61,11 +74,12 @@ def may_hold_variables(value: Any) -> bool:
 
 
 class Expansion:
-    """Replaces variables in values."""
+    """Replaces variables in values, or refuses them."""
 
-    def __init__(self, environ: Mapping[str, str], problems: Problems) -> None:
+    def __init__(self, environ: Mapping[str, str], problems: Problems, *, refuses: bool = False) -> None:
         self._environ = environ
         self._problems = problems
+        self._refuses = refuses
 
     def expand(self, node: Node) -> Any:
         """Return the value with all variables in it replaced, in nested lists and tables as well."""
@@ -86,6 +100,10 @@ class Expansion:
     def _replacement(self, found: re.Match[str], node: Node) -> str:
         if found["escape"]:
             return found[0].removeprefix("$")
+        if self._refuses:
+            message = f"{found[0][:40]!a} is a variable of the environment, which only a configuration file can have"
+            self._problems.error(node.place, message, "Write the value itself, or $${ for the characters ${.")
+            return ""
         inside = _INSIDE.fullmatch(found["inside"])
         if inside is None or not found["end"]:
             self._problems.error(

@@ -8,8 +8,6 @@ import glob
 import os
 import re
 import stat
-import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,21 +15,18 @@ from typing import Final, NamedTuple
 
 from foliot.config.document import Document, Node, Problems
 from foliot.config.reading import Reading
+from foliot.config.toml import parse_toml
 from foliot.domain.instant import Instant
-from foliot.domain.run.payload import MAX_LEVELS, check_depth
 from foliot.domain.vocabulary.places import INCLUDE
 from foliot.errors import InvalidInput, Place
 
 MAX_BYTES: Final = 16 << 20
 MAX_FILES: Final = 10_000
 MAX_DEPTH: Final = 50
-_IN_LINE: Final = re.compile(r" \(at line (?P<line>\d+), column \d+\)$")
-_LONG_NUMBER: Final = re.compile(r"(?<=[=\[,\s+-])[0-9][0-9_]{500,}")
 _HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w"'-]+(\s*\.\s*[\w"'-]+)*\s*\]\]?\s*(#.*)?$""")
 """A header of a table. A line of a shell script such as `[ -f x ]` is none."""
 _DECLARATION: Final = re.compile(r"""\s*\[\[?\s*["']?(jobs|workflows|chains)\b""")
 """The header of a job or workflow, also one that is not closed."""
-_AT_END: Final = " (at end of document)"
 _TRANSIENT: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """Errors of this process or this machine, not of a file."""
 _ANY_DEPTH: Final = "**"
@@ -193,36 +188,8 @@ def settings_text(text: str) -> str:
 
 def parse(text: str, path: Path, problems: Problems) -> Document | None:
     """Return the document of a file's text; None if it is not TOML, which is reported."""
-    name = str(path)
-    try:
-        tree = tomllib.loads(text)
-        check_depth(tree)
-    except RecursionError:
-        hint = f"Use at most {MAX_LEVELS} levels."
-        problems.error(Place(name, 1), "lists or tables are nested too deeply", hint)
-    except tomllib.TOMLDecodeError as error:
-        problems.error(*_syntax(name, text, str(error)))
-    except ValueError:
-        problems.error(*_long_number(name, text))
-    else:
-        return Document(name, path.absolute().parent, tree, text)
-    return None
-
-
-def _syntax(name: str, text: str, message: str) -> tuple[Place, str, str]:
-    """Return the place, message and hint for an error of the parser."""
-    found = _IN_LINE.search(message)
-    line = int(found["line"]) if found else text.count("\n") + 1 if message.endswith(_AT_END) else 1
-    fact = _IN_LINE.sub("", message).removesuffix(_AT_END)
-    return Place(name, line), fact[:1].lower() + fact[1:], "The file is not valid TOML: see https://toml.io."
-
-
-def _long_number(name: str, text: str) -> tuple[Place, str, str]:
-    """Return the place, message and hint for a number that is TOML but too long for Python."""
-    found = _LONG_NUMBER.search(text)
-    line = text.count("\n", 0, found.start()) + 1 if found else 1
-    most = sys.get_int_max_str_digits()
-    return Place(name, line), f"a number has more than {most} digits", "Write it shorter, or in quotes if it is text."
+    tree = parse_toml(text, str(path), problems)
+    return None if tree is None else Document(str(path), path.absolute().parent, tree, text)
 
 
 def sections(documents: tuple[Document, ...], name: str) -> Iterator[Node]:

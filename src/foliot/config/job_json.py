@@ -6,6 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from foliot.config.document import Node, Problems
+from foliot.config.environment import Variables
 from foliot.config.jobs import FileJob, JobReader
 from foliot.config.json_document import SOURCE, Whole, default_policies, refused_values
 from foliot.config.reading import Reading
@@ -21,7 +22,7 @@ def read_job(tree: Mapping[str, Any], now: Instant, defaults: ScheduleDefaults =
     """Return the job of a document. InvalidJobDocument has all its problems."""
     root = Node(tree, Whole())
     problems = Problems()
-    reading = Reading({}, problems, now, expands=False)
+    reading = Reading({}, problems, now, variables=Variables.PLAIN)
     job = JobReader(default_policies(defaults), None, reading).read(root)
     assert job is not None, "an object is always read, even with errors"
     for problem in refused_values(root):
@@ -48,7 +49,7 @@ def restore_hidden(tree: Any, stored: Any, name: str = "") -> Any:
 def _document(job: FileJob, spec: JobSpec, problems: Problems) -> JobDocument:
     return JobDocument(
         id=job.id,
-        spec=replace(spec, source=SOURCE),
+        spec=replace(spec, source=SOURCE, written={}),
         schedules={one.id: replace(one.spec, source=SOURCE) for one in job.schedules},
         past=frozenset(one.id for one in job.schedules if one.is_past),
         warnings=tuple(one.in_one_line for one in problems.sorted()),

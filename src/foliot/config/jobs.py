@@ -43,6 +43,11 @@ class FileJob(NamedTuple):
     spec: JobSpec | None
     schedules: tuple[NamedSchedule, ...]
     fields: Fields
+    written: Node
+
+    @property
+    def place(self) -> Place:
+        return self.written.place
 
 
 class JobReader:
@@ -66,7 +71,7 @@ class JobReader:
         job_id = read_id(own, node, "job", "nightly-backup", self._reading)
         kind = kind_of(own, self._defaults, OF_JOBS, self._reading)
         if kind is None:
-            return FileJob(job_id, None, (), own)
+            return FileJob(job_id, None, (), own, node)
         refuse_foreign_keys(kind, own, self._reading)
         fields = over_defaults(own, self._defaults, kind)
         schedules = tuple(distinct(job_schedules(job_id, fields, self._reading), self._reading))
@@ -75,7 +80,8 @@ class JobReader:
         warn_of_workers(fields, options, self._queues, self._reading)
         spec, options = read_work(kind, fields, options, node, self._reading)
         _warn_of_serial_overlap(fields, options, schedules, self._reading)
-        return FileJob(job_id, definition(kind, spec, options, fields, gate, _notify(fields)), schedules, _kept(fields))
+        job = definition(kind, spec, options, fields, gate, _notify(fields))
+        return FileJob(job_id, job, schedules, _kept(fields), node)
 
 
 def _notify(fields: Fields) -> Notify:
@@ -144,8 +150,7 @@ def definition(
     notify: Notify = NO_OPTIONS,
 ) -> JobSpec:
     described: dict[str, Any] = fields.take(_DESCRIBED)
-    for name in ("tags", "labels"):
-        described[name] = tuple(described.get(name, ()))
+    described["tags"] = tuple(described.get("tags", ()))
     return JobSpec(
         kind=kind.name,
         inner_kind=kind.runner if kind.is_gate else "",
@@ -172,19 +177,11 @@ def with_variables(fields: Fields, spec: Collection[str]) -> dict[str, Any]:
 
 
 def warn_of_workers(fields: Fields, options: Options, queues: Collection[str] | None, reading: Reading) -> None:
-    """Warn if no worker can be chosen as wanted. `queues`: those of this server; None if it has no worker."""
-    for name in ("labels", "executor"):
-        if fields.value(name) not in (None, [], "local"):
-            hint = "Until then any worker takes the runs."
-            warn_of_later_version(fields[name].place, "choosing workers by labels", hint, reading)
+    """Warn about a queue that this server does not serve. `queues`: those of its worker; None if it has none."""
     if "queue" in fields and queues is not None and options.queue not in queues:
         hint = f"Add it to [server] queues, or start a worker for it: foliot worker --queue {options.queue}"
         message = f'this server does not serve queue "{options.queue}"'
         reading.problems.warning(fields["queue"].place, message, hint)
-
-
-def warn_of_later_version(place: Place, what: str, hint: str, reading: Reading) -> None:
-    reading.problems.warning(place, f"{what} arrives with a later version", hint)
 
 
 # -- gates

@@ -78,13 +78,13 @@ def refused_values(root: Node) -> Iterator[tuple[Place, str, str]]:
     for name in _FILE_ONLY:
         if name in root.value:
             yield root.child(name).place, f"{name} belongs into a file", "Deploy it under the id that it has."
-    yield from _hidden(root)
+    yield from hidden_values(root)
 
 
-def _hidden(node: Node) -> Iterator[tuple[Place, str, str]]:
+def hidden_values(node: Node) -> Iterator[tuple[Place, str, str]]:
     """Yield values that a listing has hidden: the stars would be stored in place of the secret."""
     if isinstance(node.value, dict | list):
         for child in node.children():
-            yield from _hidden(child)
-    elif is_hidden(str(node.path[-1]), node.value):
+            yield from hidden_values(child)
+    elif node.path and is_hidden(str(node.path[-1]), node.value):
         yield node.place, "this value was hidden", f"Give the value itself in place of {HIDDEN}."

@@ -151,6 +151,8 @@ def job_spec(kind: str, fields: Fields, job: Node, reading: Reading) -> dict[str
     """Return the specification of a job, and report its problems."""
     _report_args(kind, fields, reading)
     main = next((fields[name] for name in _MAIN[kind] if name in fields), job)
+    if any(name in job.value and name not in fields for name in _MAIN[kind]):
+        return {}  # it was given, and what is wrong with it has been reported
     if all(_is_blank(fields.value(name)) for name in _MAIN[kind]):
         message = f"a job of kind {kind} needs {' or '.join(_MAIN[kind])}"
         reading.problems.error(main.place, message, _needed(fields, job))

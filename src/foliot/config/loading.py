@@ -93,7 +93,7 @@ def _configuration(files: Files, reading: Reading) -> Configuration:
         jobs=_tables(files.documents, "jobs", reading),
         workflows=_tables(files.documents, "workflows", reading),
         chains=_tables(files.documents, "chains", reading),
-        ceilings=replace(Ceilings(), **fields["chain_ceilings"].fill(CEILINGS)),
+        ceilings=settings.ceilings,
         defaults=_defaults(fields),
         queues=server.queues if "worker" in server.roles else None,
     )
@@ -114,6 +114,7 @@ def _settings(main: tuple[Document, ...], files: Files, reading: Reading) -> tup
         fanout=fanout_settings(fields["fanout"]),
         notifications=notification_settings(fields["notifications"], server),
         auth=auth_settings(fields["auth"], reading),
+        ceilings=replace(Ceilings(), **fields["chain_ceilings"].fill(CEILINGS)),
         dsns=_dsns(main, reading),
         files=files.paths,
         blank=files.blank,

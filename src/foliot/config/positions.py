@@ -1,4 +1,4 @@
-"""Finds the line of each key of a TOML document. The parser of the standard library keeps no positions.
+"""Finds the line and the column of each key of a TOML document. The parser of the standard library keeps no positions.
 
 That parser has accepted the text, so this one can rely on it being well formed.
 """
@@ -6,7 +6,7 @@ That parser has accepted the text, so this one can rely on it being well formed.
 import re
 import tomllib
 from bisect import bisect_left
-from typing import Final
+from typing import Final, NamedTuple
 
 KeyPath = tuple[str | int, ...]
 """The path to a value in a document: names of keys and numbers of list items, from 0."""
@@ -19,8 +19,15 @@ _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _BARE_VALUE: Final = re.compile(r"[^,\]}#\n]*")
 
 
-def locate(text: str) -> dict[KeyPath, int]:
-    """Return key path -> number of the line, from 1, in which the key or the list item is first written."""
+class Position(NamedTuple):
+    """Line and column, both from 1."""
+
+    line: int
+    column: int
+
+
+def locate(text: str) -> dict[KeyPath, Position]:
+    """Return key path -> where the key or the list item is first written."""
     return _Walk(text).document()
 
 
@@ -32,9 +39,9 @@ class _Walk:
         self._at = 0
         self._breaks = [place for place, char in enumerate(text) if char == "\n"]
         self._tables: dict[KeyPath, int] = {}
-        self._lines: dict[KeyPath, int] = {}
+        self._found: dict[KeyPath, Position] = {}
 
-    def document(self) -> dict[KeyPath, int]:
+    def document(self) -> dict[KeyPath, Position]:
         table: KeyPath = ()
         self._skip()
         while self._at < len(self._text):
@@ -43,30 +50,30 @@ class _Walk:
             else:
                 self._pair(table)
             self._skip()
-        return self._lines
+        return self._found
 
     def _header(self) -> KeyPath:
-        line = self._line()
+        here = self._position()
         width = 2 if self._text.startswith("[[", self._at) else 1
         self._at += width
         names = self._key()
         self._at += width
-        path = self._resolve(names[:-1], line)
+        path = self._resolve(names[:-1], here)
         path = (*path, names[-1])
-        self._note(path, line)
+        self._note(path, here)
         if width == 1:
             return self._newest(path)
         self._tables[path] = self._tables.get(path, 0) + 1
         path = self._newest(path)
-        self._note(path, line)
+        self._note(path, here)
         return path
 
-    def _resolve(self, names: list[str], line: int) -> KeyPath:
+    def _resolve(self, names: list[str], here: Position) -> KeyPath:
         """Return the path of the table with these names. The name of an array means its newest table."""
         path: KeyPath = ()
         for name in names:
             path = (*path, name)
-            self._note(path, line)
+            self._note(path, here)
             path = self._newest(path)
         return path
 
@@ -74,11 +81,11 @@ class _Walk:
         return (*path, self._tables[path] - 1) if path in self._tables else path
 
     def _pair(self, table: KeyPath) -> None:
-        line = self._line()
+        here = self._position()
         path = table
         for name in self._key():
             path = (*path, name)
-            self._note(path, line)
+            self._note(path, here)
         self._at += 1  # the equals sign
         self._value(path)
 
@@ -115,7 +122,7 @@ class _Walk:
         self._at += 1
         number = 0
         while not self._closes("]"):
-            self._note((*path, number), self._line())
+            self._note((*path, number), self._position())
             self._value((*path, number))
             number += 1
 
@@ -142,8 +149,10 @@ class _Walk:
         found = pattern.match(self._text, self._at)
         return self._at if found is None else found.end()
 
-    def _line(self) -> int:
-        return bisect_left(self._breaks, self._at) + 1
+    def _position(self) -> Position:
+        before = bisect_left(self._breaks, self._at)
+        begin = self._breaks[before - 1] + 1 if before else 0
+        return Position(before + 1, self._at - begin + 1)
 
-    def _note(self, path: KeyPath, line: int) -> None:
-        self._lines.setdefault(path, line)
+    def _note(self, path: KeyPath, here: Position) -> None:
+        self._found.setdefault(path, here)

@@ -5,7 +5,7 @@ from datetime import date, time
 from typing import Any, NamedTuple
 
 from foliot.config.document import Node, Problems
-from foliot.config.environment import Expansion, may_hold_variables
+from foliot.config.environment import Expansion, Variables, may_hold_variables
 from foliot.domain.input.keywords import name_as_written
 from foliot.domain.instant import Instant
 from foliot.domain.job.sandbox_policy import ANYTHING
@@ -61,15 +61,21 @@ class Fields(dict[str, Found]):
 class Reading:
     """Reads tables by their schemas and collects the problems in them."""
 
-    def __init__(self, environ: Mapping[str, str], problems: Problems, now: Instant, *, expands: bool = True) -> None:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        problems: Problems,
+        now: Instant,
+        *,
+        variables: Variables = Variables.EXPANDED,
+    ) -> None:
         self.environ = environ
         self.problems = problems
         self.now = now
         self.sandbox_policy = ANYTHING
         """What [server] allows jobs, once that has been read."""
-        self._expansion = Expansion(environ, problems)
-        self._expands = expands
-        """Whether variables of the environment are put into values."""
+        self._expansion = Expansion(environ, problems, refuses=variables is Variables.REFUSED)
+        self._has_variables = variables is not Variables.PLAIN
 
     def table(self, node: Node, schema: Schema) -> Fields:
         """Return the options of a table. An option with a problem is left out."""
@@ -113,7 +119,7 @@ class Reading:
             return
         known = self.problems.errors
         value = table.value[name]
-        if self._expands and not field.is_literal and may_hold_variables(value):
+        if self._has_variables and not field.is_literal and may_hold_variables(value):
             value = self._expansion.expand(table.child(name))
         if self.problems.errors > known:
             return

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from foliot.domain.access.claims import ClaimPolicy
 from foliot.domain.access.role import Role
+from foliot.domain.chain.spec import Ceilings
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deploy.deployment import Declared
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
@@ -128,6 +129,8 @@ class Configuration(Struct, frozen=True, kw_only=True):
     fanout: FanoutSettings = FanoutSettings()
     notifications: NotificationSettings = NOT_CONFIGURED
     auth: AuthSettings = AuthSettings()
+    ceilings: Ceilings = Ceilings()
+    """What no class of chains may exceed."""
     dsns: Mapping[str, str] = field(default_factory=dict)
     """The databases that fanouts may read, by name. The texts may contain passwords."""
     declared: Declared = Declared()

@@ -23,7 +23,7 @@ from foliot.errors import InvalidInput
 
 _OWN: Final = {field.name: field.attribute for field in FANOUT_FIELDS if field.name != "reducer"}
 _OF_PARENT: Final = ("timeout", "max_concurrent", "concurrency_key", "concurrency_limit", "priority")
-_OF_CHILDREN: Final = ("queue", "priority", "retry", "delivery", "max_lost")
+_OF_CHILDREN: Final = ("queue", "executor", "labels", "priority", "retry", "delivery", "max_lost")
 _INHERITED: Final = ("env", "working_dir", "user", "umask", "limits", "grace", "output_cap")
 """What the reducer has in common with the children."""
 _MAIN: Final = {"python": "call", "agent": "prompt"}

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from foliot.config.document import Node, Problems
+from foliot.config.environment import Variables
 from foliot.config.json_document import SOURCE, Whole, default_policies, refused_values
 from foliot.config.reading import Reading
 from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problems
@@ -41,7 +42,7 @@ def read_workflow(
     """Return the workflow of a document. InvalidDocument has all its problems. `jobs` are those that exist."""
     root = Node(tree, Whole())
     problems = Problems()
-    reading = Reading({}, problems, now, expands=False)
+    reading = Reading({}, problems, now, variables=Variables.PLAIN)
     workflow = WorkflowReader(default_policies(defaults), None, jobs, reading).read(root)
     assert workflow is not None, "an object is always read, even with errors"
     report_problems(workflow, jobs, reading, watchable=jobs.keys())
@@ -55,17 +56,19 @@ def read_workflow(
 def _document(workflow: FileWorkflow, spec: WorkflowSpec, problems: Problems) -> WorkflowDocument:
     return WorkflowDocument(
         id=workflow.id,
-        spec=_owned(spec),
+        spec=owned_workflow(spec),
         schedules={one.id: replace(one.spec, source=PART_SOURCE) for one in workflow.schedules},
         past=frozenset(one.id for one in workflow.schedules if one.is_past),
         warnings=tuple(one.in_one_line for one in problems.sorted()),
     )
 
 
-def _owned(spec: WorkflowSpec) -> WorkflowSpec:
-    """Return the workflow with the owner of a deployed one."""
+def owned_workflow(spec: WorkflowSpec) -> WorkflowSpec:
+    """Return the workflow with the owner of a deployed one, in which nothing is a variable of the environment."""
     steps = tuple(
-        step if step.definition is None else replace(step, definition=replace(step.definition, source=SOURCE))
+        step
+        if step.definition is None
+        else replace(step, definition=replace(step.definition, source=SOURCE, written={}))
         for step in spec.steps
     )
     return replace(spec, steps=steps, source=SOURCE)

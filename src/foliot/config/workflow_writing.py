@@ -36,7 +36,7 @@ _HEAD: Final = only(
 )
 _FROM_STEP: Final = re.compile(r"\{\{ (steps\..*) \}\}")
 """The items of a fanout that are the output of a step (`config.work`)."""
-_DESCRIBED: Final = only(DESCRIPTION, "description", "category", "owner", "tags", "labels")
+_DESCRIBED: Final = only(DESCRIPTION, "description", "category", "owner", "tags")
 
 
 def write_workflow(workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]) -> Written:

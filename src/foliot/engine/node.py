@@ -13,47 +13,38 @@ To stop, the node claims no more runs, lets attempts end until the deadline, end
 runs back, saves every outcome, and removes its workers.
 """
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
 
-from foliot.domain.instant import SECOND, Millis
 from foliot.engine.clock_check import ClockCheck
 from foliot.engine.coordinator.role import CoordinatorRole
-from foliot.engine.deadline import DeadlinePassed, deadline
-from foliot.engine.failures import FailureLog
+from foliot.engine.duties import Duties
 from foliot.engine.listener import EventListener
-from foliot.engine.loop import Duty, Loop
+from foliot.engine.loop import Duty
 from foliot.engine.notifications.listener import NotificationListener
 from foliot.engine.notifications.role import NotificationRole
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import Parts, Settings
 from foliot.engine.storage_check import StorageCheck
 from foliot.engine.worker.role import WorkerRole, execute_with
-from foliot.errors import FoliotError, StorageUnavailable
-from foliot.ports.clock import Clock
+from foliot.errors import FoliotError
 from foliot.ports.topic import Topic
 
 log = logging.getLogger(__name__)
-
-_FLUSH_TIMEOUT: Final = Millis(10 * SECOND)
-_STEP_TIMEOUT: Final = Millis(5 * SECOND)
 
 
 class Node:
     """Runs the duties of its roles until it is stopped."""
 
     def __init__(self, parts: Parts, settings: Settings) -> None:
-        self._clock = parts.clock
         self._runners = parts.runners
         self._settings = settings
         self._scheduler = SchedulerRole(parts, settings) if settings.is_scheduler else None
         self._coordinator = CoordinatorRole(parts, settings) if settings.is_coordinator else None
         self._worker = build_worker(parts, settings) if settings.is_worker else None
-        self._failures = FailureLog(parts.clock)
+        self._running = Duties(parts.clock, self._fail)
         for worker in self._workers:
-            worker.heartbeat.failures = self._failures.source(worker.heartbeat.name)
+            worker.heartbeat.failures = self._running.failures.source(worker.heartbeat.name)
         self._checks = (StorageCheck(parts.storage), ClockCheck(parts.storage.upkeep, settings.label))
         holder = f"{settings.label} {parts.ids.make(parts.clock.now())}"
         self._listeners: list[EventListener | NotificationListener] = [
@@ -66,8 +57,10 @@ class Node:
         self.failure: FoliotError | None = None
         """The error after which this node cannot continue and must be stopped."""
         self.on_failure: Callable[[], None] = lambda: None
-        self._loops: dict[Duty, Loop] = {}
-        self._tasks: dict[Duty, asyncio.Task[None]] = {}
+        self.on_drained: Callable[[], None] = lambda: None
+        """Called when an administrator has drained its worker."""
+        if self._worker is not None:
+            self._worker.heartbeat.on_drained = lambda: self.on_drained()
 
     @property
     def abandoned(self) -> int:
@@ -88,7 +81,7 @@ class Node:
     @property
     def is_running(self) -> bool:
         """Whether any duty still runs."""
-        return any(not task.done() for task in self._tasks.values())
+        return self._running.is_running
 
     @property
     def _workers(self) -> Sequence[WorkerRole]:
@@ -103,37 +96,26 @@ class Node:
         for worker in self._workers:
             await worker.open_channel()
             await worker.heartbeat.round()
-        for duty in self._duties():
-            loop = Loop(duty, self._clock, self._fail, self._failures)
-            self._loops[duty] = loop
-            self._tasks[duty] = asyncio.create_task(loop.run(), name=duty.name)
+        self._running.start(self._duties())
 
     async def stop(self) -> None:
         """Stop in order, within the drain deadline and a few seconds for each of the last writes: an unreachable
         storage must not block it."""
-        await self._halt(self._checks)
+        await self._running.halt(self._checks)
         if self._scheduler is not None:
-            await self._halt(self._scheduler.duties)
-            await self._try("resign", self._scheduler.janitor.resign())
+            await self._running.halt(self._scheduler.duties)
+            await self._running.attempt("resign", self._scheduler.janitor.resign())
         for worker in self._workers:
-            await self._stop_worker(worker)
+            await self._running.stop_worker(worker, self._settings.drain)
         if self._coordinator is not None:
-            await self._halt([self._coordinator.settler])
-        await self._halt(self._listeners)
+            await self._running.halt([self._coordinator.settler])
+        await self._running.halt(self._listeners)
         for listener in self._listeners:
-            await self._try("deliver events", listener.close())
+            await self._running.attempt("deliver events", listener.close())
         if self._notifications is not None:
-            await self._halt([self._notifications.sender])
-            await self._try("end deliveries", self._notifications.sender.close())
+            await self._running.halt([self._notifications.sender])
+            await self._running.attempt("end deliveries", self._notifications.sender.close())
         log.info("node_stopped", extra={"label": self._settings.label})
-
-    async def _stop_worker(self, worker: WorkerRole) -> None:
-        await self._halt(worker.claim_loops)
-        await worker.drain(self._settings.drain)
-        await self._try("save outcomes", worker.finisher.flush(), _FLUSH_TIMEOUT)
-        await self._try("close the channel", worker.close_channel())
-        await self._halt([*worker.savers, worker.heartbeat])
-        await self._try("retire worker", worker.heartbeat.retire())
 
     def _duties(self) -> Sequence[Duty]:
         roles = (self._scheduler, self._coordinator, self._worker)
@@ -150,21 +132,6 @@ class Node:
             log.error("node_failed", extra={"problem": error.message, "hint": error.hint})
             self.on_failure()
 
-    async def _halt(self, duties: Sequence[Duty]) -> None:
-        """Wait until the current rounds have ended, and cancel those that take too long."""
-        for duty in duties:
-            self._loops[duty].stop()
-        await self._try("end rounds", _all(self._tasks[duty] for duty in duties))
-
-    async def _try(self, what: str, step: Awaitable[None], limit: Millis = _STEP_TIMEOUT) -> None:
-        """Run one step of stopping, and log its error: an unreachable storage must not keep the process from ending."""
-        try:
-            await _within(self._clock, limit, step)
-        except (StorageUnavailable, DeadlinePassed) as error:
-            log.error("stop_step_failed", extra={"step": what, "problem": str(error) or "it took too long"})
-        except Exception:
-            log.exception("stop_step_failed", extra={"step": what})
-
 
 def build_worker(parts: Parts, settings: Settings) -> WorkerRole:
     return WorkerRole(
@@ -177,6 +144,7 @@ def build_worker(parts: Parts, settings: Settings) -> WorkerRole:
         queues=settings.queues,
         slots=settings.slots,
         process=parts.process,
+        facts=settings.facts,
         lease=settings.lease,
         poll=settings.poll,
         runners=parts.runners.values(),
@@ -192,12 +160,3 @@ def _notification_role(parts: Parts, settings: Settings, holder: str) -> Notific
     return NotificationRole(
         parts.storage, parts.clock, parts.notifications, holder=holder, lease=settings.lease, poll=settings.poll
     )
-
-
-async def _within(clock: Clock, span: Millis, step: Awaitable[None]) -> None:
-    async with deadline(clock, span):
-        await step
-
-
-async def _all(tasks: Iterable[asyncio.Task[None]]) -> None:
-    await asyncio.gather(*tasks)

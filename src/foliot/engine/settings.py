@@ -7,6 +7,7 @@ from typing import Final
 
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
+from foliot.domain.run.lease import LOCAL, WorkerFacts
 from foliot.domain.schedule.firing import Launcher, SchedulerSettings
 from foliot.domain.tree.kind import TreeKind
 from foliot.engine.scheduler.janitor import RETENTION
@@ -50,6 +51,10 @@ class Settings:
     retention: Retention = RETENTION
     echo: bool = False
     """Whether functions in this process print to its own streams as well as to the logs of their runs."""
+    facts: WorkerFacts = LOCAL
+    """What is shown of its worker."""
+    api_url: str = ""
+    """The address of the HTTP API, for the processes of jobs. Empty: they are not told one."""
 
     @property
     def is_scheduler(self) -> bool:

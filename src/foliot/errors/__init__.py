@@ -8,11 +8,14 @@
     │   ├── InvalidJob          a job definition that cannot be run
     │   │   └── InvalidJobDocument  a job in a JSON document, with the JSON path of each problem
     │   ├── InvalidRun          a run that cannot be created (payload, dedupe key ...)
+    │   │   └── WrongState      a run or a step in a state in which this is not possible
     │   ├── Unstorable          a value that the database cannot store
     │   ├── CycleDetected       a dependency that would create a cycle of jobs
+    │   ├── InvalidDefinitions  definitions in a text, with line and column of each problem
     │   └── InvalidWorkflow     a workflow, with all its problems
     │       └── InvalidDocument a workflow in a JSON document, with the JSON path of each problem
     ├── NotFound                a job, schedule, run, workflow or execution does not exist
+    ├── NotWritable             a definition that cannot be written as TOML
     ├── WaitTimeout             a run did not end within the timeout of the wait (also a TimeoutError)
     ├── InUse                   the application cannot be closed while calls are in progress
     ├── JobInUse                the job cannot be renamed while an open execution or a waiting gate names it
@@ -35,6 +38,20 @@
     ├── ServerUnavailable       a server could not be reached by its client: may work next time
     ├── RequestRefused          a server refused a request of its client for another reason
     │   └── Forbidden           the role of the token does not allow it
+    ├── WorkerRefused           a request of a remote worker
+    │   ├── BadSignature        its signature does not belong to it
+    │   ├── StaleTimestamp      its clock differs too much from that of the server
+    │   ├── Replayed            its nonce was used before
+    │   ├── WorkerDisabled      the enrolment of the worker is disabled
+    │   ├── LabelRefused        the worker claims a label or a kind that its enrolment does not have
+    │   ├── JoinRefused         a join token was refused
+    │   ├── WorkerExpired       the worker has to register again
+    │   ├── StaleLease          the worker does not hold the lease
+    │   ├── RunCancelled        cancellation of the run was requested
+    │   ├── LogRefused          output was sent out of order
+    │   │   ├── LogRepeated     output was sent twice
+    │   │   └── LogTooLarge     the attempt has too much output
+    │   └── ProtocolTooOld      worker and server use different versions of the protocol
     ├── StaleClaim              a claimed run was given to another process, or has ended
     ├── SecretError             secrets in the database
     │   ├── SecretKeyUnusable   there is no key for them, or it is not safe to use
@@ -62,6 +79,7 @@ from foliot.errors.base import FoliotError, shortened, shown, suggest
 from foliot.errors.input import (
     CycleDetected,
     InvalidCron,
+    InvalidDefinitions,
     InvalidDocument,
     InvalidInput,
     InvalidJob,
@@ -71,6 +89,7 @@ from foliot.errors.input import (
     InvalidTimezone,
     InvalidWorkflow,
     Unstorable,
+    WrongState,
 )
 from foliot.errors.operation import (
     ChainRefused,
@@ -83,6 +102,7 @@ from foliot.errors.operation import (
     InUse,
     JobInUse,
     NotFound,
+    NotWritable,
     OutboundBlocked,
     OutboundError,
     OutboundFailed,
@@ -113,8 +133,25 @@ from foliot.errors.storage import (
     StorageMissing,
     StorageUnavailable,
 )
+from foliot.errors.worker import (
+    BadSignature,
+    JoinRefused,
+    LabelRefused,
+    LogRefused,
+    LogRepeated,
+    LogTooLarge,
+    ProtocolTooOld,
+    Replayed,
+    RunCancelled,
+    StaleLease,
+    StaleTimestamp,
+    WorkerDisabled,
+    WorkerExpired,
+    WorkerRefused,
+)
 
 __all__ = [
+    "BadSignature",
     "ChainRefused",
     "ChangedMeanwhile",
     "ChannelRefused",
@@ -129,6 +166,7 @@ __all__ = [
     "InputsRefused",
     "InputsUnavailable",
     "InvalidCron",
+    "InvalidDefinitions",
     "InvalidDocument",
     "InvalidInput",
     "InvalidJob",
@@ -138,7 +176,13 @@ __all__ = [
     "InvalidTimezone",
     "InvalidWorkflow",
     "JobInUse",
+    "JoinRefused",
+    "LabelRefused",
+    "LogRefused",
+    "LogRepeated",
+    "LogTooLarge",
     "NotFound",
+    "NotWritable",
     "OutboundBlocked",
     "OutboundError",
     "OutboundFailed",
@@ -150,10 +194,13 @@ __all__ = [
     "OwnedElsewhere",
     "Place",
     "Problem",
+    "ProtocolTooOld",
     "RateLimited",
+    "Replayed",
     "RequestRefused",
     "ResultsUnavailable",
     "RowUnreadable",
+    "RunCancelled",
     "SchemaTooNew",
     "SchemaTooOld",
     "SecretError",
@@ -162,6 +209,8 @@ __all__ = [
     "ServerUnavailable",
     "Severity",
     "StaleClaim",
+    "StaleLease",
+    "StaleTimestamp",
     "StorageCorrupt",
     "StorageError",
     "StorageGone",
@@ -169,7 +218,11 @@ __all__ = [
     "StorageUnavailable",
     "Unstorable",
     "WaitTimeout",
+    "WorkerDisabled",
+    "WorkerExpired",
+    "WorkerRefused",
     "WrongLoop",
+    "WrongState",
     "shortened",
     "shown",
     "suggest",

@@ -1,9 +1,12 @@
 """Errors about input that the caller can correct. Nothing was stored."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from foliot.errors.base import FoliotError, suggest
 from foliot.errors.problem import Problem
+
+_MOST_SHOWN: Final = 20
 
 
 class InvalidInput(FoliotError):
@@ -59,6 +62,12 @@ class InvalidRun(InvalidInput):
     code = "invalid_run"
 
 
+class WrongState(InvalidRun):
+    """A run or a step is not in a state in which this is possible."""
+
+    code = "wrong_state"
+
+
 class Unstorable(InvalidInput):
     """The database cannot store a value: a number out of range, or text with a NUL character."""
 
@@ -90,6 +99,7 @@ class InvalidWorkflow(InvalidInput):
         shown = "".join(f"\n  - {problem.in_one_line}" for problem in problems)
         super().__init__(f"workflow {workflow_id[:64]!a} cannot {cannot}:{shown}", hint=hint, field="steps")
         self.problems = tuple(problems)
+        self.workflow_id = workflow_id
 
 
 class InvalidDocument(InvalidWorkflow):
@@ -107,6 +117,19 @@ class InvalidJobDocument(InvalidJob):
         shown = "".join(f"\n  - {problem.in_one_line}" for problem in problems)
         hint = "Correct the listed problems. Nothing was stored."
         super().__init__(f"job {job_id[:64]!a} cannot be stored:{shown}", hint=hint)
+        self.problems = tuple(problems)
+
+
+class InvalidDefinitions(InvalidInput):
+    """Definitions in a text are not valid. Each problem has its line and column."""
+
+    code = "invalid_document"
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        found = "".join(f"\n  - line {one.line}: {one.in_one_line}" for one in problems[:_MOST_SHOWN])
+        more = f"\n  and {len(problems) - _MOST_SHOWN} more" if len(problems) > _MOST_SHOWN else ""
+        hint = "Correct the listed problems. Nothing was stored."
+        super().__init__(f"the definitions cannot be stored:{found}{more}", hint=hint, field="toml")
         self.problems = tuple(problems)
 
 

@@ -14,6 +14,7 @@ _LIST_HINTS: Final[Mapping[str, str]] = {
     "DSN": "List them with: foliot dsn list",
     "token": "List them with: foliot token list",
     "user": "List them with: foliot user list",
+    "worker": "List them with: foliot worker list",
     "execution": "List active executions with: foliot workflows active",
 }
 
@@ -29,6 +30,12 @@ class NotFound(FoliotError):
         super().__init__(message or f"{kind} {name[:128]!a} does not exist", hint=hint)
         self.kind = kind
         self.name = name
+
+
+class NotWritable(FoliotError):
+    """A definition cannot be written as TOML, for example a function of an application."""
+
+    code = "not_writable"
 
 
 class WaitTimeout(FoliotError, TimeoutError):

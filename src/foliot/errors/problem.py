@@ -12,7 +12,7 @@ class Severity(StrEnum):
 
 
 class Place(NamedTuple):
-    """Where a value was written: file, line and key.
+    """Where a value was written: file, line, key and column.
 
     Line 0: it has no line, like an environment variable or a missing file.
     """
@@ -21,6 +21,8 @@ class Place(NamedTuple):
     line: int = 0
     key: str = ""
     """The path of the key: jobs[2].schedule, or $.steps[0].after in a document."""
+    column: int = 0
+    """Of the key in the line, from 1. 0: not known."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file or self.key

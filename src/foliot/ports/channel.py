@@ -1,13 +1,14 @@
 """The channel port: receives requests from the processes of running attempts.
 
-A job finds the channel of its worker in two environment variables: an address, and a token that is valid for this
-attempt only. It needs no access to the storage, so it works in the same way on every worker and for every user.
+A job finds the channel of its worker in environment variables: an address, and a token that is valid for this attempt
+only. It needs no access to the storage, so it works in the same way on every worker and for every user.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from foliot.domain.access.run_token import RunLease
 from foliot.domain.ids import Token
 
 Handler = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
@@ -22,8 +23,8 @@ class RunChannel(Protocol):
         """Begin to receive requests. If that is not possible, the reason is logged, and jobs run without a channel."""
         ...
 
-    def grant(self, lease: Token, handlers: Mapping[str, Handler]) -> Mapping[str, str]:
-        """Return the environment variables that give the processes of an attempt access, empty without a channel.
+    def grant(self, lease: RunLease, handlers: Mapping[str, Handler]) -> Mapping[str, str]:
+        """Return the environment variables that give the processes of an attempt access, empty without any.
 
         `handlers` has an entry for each type of request. Granting again returns the same variables.
         """

@@ -1,6 +1,6 @@
 """The definitions port: stores and reads jobs, schedules, workflows and dependencies."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
@@ -22,12 +22,24 @@ class NewSchedule(NamedTuple):
 
 
 class Deployment(NamedTuple):
-    """Workflows with the schedules that are stored in the same transaction."""
+    """Workflows with the jobs and schedules that are stored in the same transaction."""
 
     workflows: Mapping[str, WorkflowSpec]
     schedules: Sequence[NewSchedule] = ()
     gone: Collection[ScheduleId] = ()
     """The schedules to delete."""
+    jobs: Mapping[JobId, JobSpec] = {}
+    revisions: Mapping[JobId, int] | None = None
+    """The revisions of jobs that the changes were made for, as `expected` of `put_jobs`. 0: it does not exist."""
+    versions: Mapping[str, int] | None = None
+    """The same for workflows."""
+    pauses_new: bool = False
+    """Whether jobs and schedules that it creates are paused."""
+
+    def created(self, stored: Iterable[Schedule]) -> list[Schedule]:
+        """Return those of its stored schedules that it has created: the others have kept another uid."""
+        uids = {schedule.uid for schedule in self.schedules}
+        return [schedule for schedule in stored if schedule.uid in uids]
 
 
 class WorkflowVersion(NamedTuple):
@@ -184,8 +196,9 @@ class Definitions(Protocol):
         ...
 
     async def deploy(self, deployment: Deployment, *, at: Instant | None = None) -> dict[str, WorkflowVersion]:
-        """Store workflows as `put_workflows` does, with the jobs behind them (`domain.workflow.jobs`) and their
-        schedules, and delete the schedules in `gone`, all or nothing."""
+        """Store workflows as `put_workflows` does, with the jobs behind them (`domain.workflow.jobs`), further jobs and
+        schedules, and delete the schedules in `gone`, all or nothing. Raises `ChangedMeanwhile`, and stores nothing, if
+        a job or a workflow that would change is not the expected one."""
         ...
 
     async def get_workflows(

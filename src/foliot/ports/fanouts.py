@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from foliot.domain.fanout.item_status import ItemStatus
 from foliot.domain.fanout.kind import FanoutBody
 from foliot.domain.fanout.progress import Progress
 from foliot.domain.ids import RunId
@@ -52,6 +53,8 @@ class ItemFilter(NamedTuple):
     """Items with a greater index."""
     failed: bool = False
     """Only items that failed, timed out or were cancelled, also before they were started."""
+    status: ItemStatus | None = None
+    """Only items with this status, in place of `failed`."""
     pattern: str | None = None
     """Only items whose text matches this pattern, with the wildcards * ? and [...]."""
     limit: int = 100

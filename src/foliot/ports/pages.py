@@ -48,7 +48,13 @@ class RunListFilter(NamedTuple):
     """In place of the status of the filter."""
     since: Instant | None = None
     """Runs that were created then or later."""
+    until: Instant | None = None
+    """Runs that were created then or earlier."""
     kind: RunKind | None = None
+    tag: str | None = None
+    """Runs of jobs with this tag."""
+    prefix: str = ""
+    """The beginning of the id."""
 
 
 EVERY_RUN: Final = RunListFilter()
@@ -346,6 +352,8 @@ class StorageSize(NamedTuple):
     logs: int
     free: int | None
     """What is left on the disk. None: that is not known, because the database is on a server."""
+    engine: str = ""
+    """The database: sqlite or postgresql."""
 
 
 class Totals(NamedTuple):

@@ -8,7 +8,7 @@ the value. `job` and `workflow` raise `RowUnreadable` if the definition itself c
 """
 
 from collections.abc import Collection, Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from foliot.domain.audit import RecentRows
 from foliot.domain.events import Event
@@ -23,9 +23,12 @@ from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.errors import RowUnreadable
+from foliot.ports.account import LedgerDetails, LedgerFilter
 from foliot.ports.chains import ChainClass, ChainDetails, ChainFilter, ChainPage
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
+from foliot.ports.home import HomeDetails, HomeFilter
+from foliot.ports.job_rows import JobFacets, JobRowFilter, JobRows
 from foliot.ports.pages import (
     EVERY_RUN,
     ClockEffects,
@@ -54,6 +57,8 @@ from foliot.ports.pages import (
     WorkflowDetails,
     WorkflowSummary,
 )
+
+MOST_BYTES: Final = (1 << 63) - 1
 
 
 class Queries(Protocol):
@@ -89,14 +94,30 @@ class Queries(Protocol):
         """Return runs, newest first. `root` limits them to the tree of the run that it refers to, `parent` to the
         children of the run that it refers to.
 
-        With a kind, only the newest 10,000 runs of the filter are searched.
+        With a kind or a tag, only the newest 10,000 runs of the filter are searched.
         """
+        ...
+
+    async def brief_runs(self, only: RunFilter) -> list[Run]:
+        """Return runs, newest first, without payloads, outputs and options, and with the beginnings of their errors."""
         ...
 
     async def job(self, job_id: JobId) -> JobDetails | None: ...
 
     async def jobs(self, *, after: JobId | None = None, limit: int = 100) -> list[JobSummary]:
         """Return jobs by id, those after `after`."""
+        ...
+
+    async def job_rows(self, only: JobRowFilter) -> JobRows:
+        """Return jobs by id, each with its newest ticks and results."""
+        ...
+
+    async def job_facets(self) -> JobFacets:
+        """Count jobs by state, kind and tag."""
+        ...
+
+    async def named_job_rows(self, job_ids: Collection[JobId]) -> JobRows:
+        """Return the same of the jobs that exist, in the order of the ids."""
         ...
 
     async def schedule(self, schedule_id: ScheduleId, *, ticks: int = 10) -> ScheduleDetails | None:
@@ -111,6 +132,10 @@ class Queries(Protocol):
 
     async def tick_page(self, only: TickFilter) -> TickPage | None:
         """Return rows of the ledgers of existing schedules. None: there is no such job and no such schedule."""
+        ...
+
+    async def ledger(self, only: LedgerFilter) -> LedgerDetails | None:
+        """Return the ledger of a schedule in an interval. None: it does not exist."""
         ...
 
     async def workflow(
@@ -159,6 +184,8 @@ class Queries(Protocol):
         ...
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails: ...
+
+    async def home(self, only: HomeFilter) -> HomeDetails: ...
 
     async def health(self, limits: HealthLimits) -> HealthDetails: ...
 
@@ -277,6 +304,7 @@ class Queries(Protocol):
         """Return the time before which retention has removed chunks of ended runs. None: it has removed none by age."""
         ...
 
-    async def events(self, *, after: int, limit: int) -> list[Event]:
-        """Return events in order of their numbers. An event that commits late is never skipped."""
+    async def events(self, *, after: int, limit: int, size: int = MOST_BYTES) -> list[Event]:
+        """Return events in order of their numbers: at most `limit`, and not more than are needed for `size` bytes of
+        items. An event that commits late is never skipped."""
         ...

@@ -16,3 +16,12 @@ class Secrets(Protocol):
         """Return the value. Raise SecretKeyUnusable if there is no key, and SecretUnreadable if the value was
         encrypted with another key or for another purpose, or has been changed."""
         ...
+
+    def tag(self, value: bytes, purpose: str) -> bytes:
+        """Return 16 bytes that only a process with the key can compute from the value, to recognise it when it comes
+        from outside. Raise SecretKeyUnusable if there is no key."""
+        ...
+
+    def has_tag(self, value: bytes, purpose: str, tag: bytes) -> bool:
+        """Return whether `tag` belongs to the value and the purpose, by any of the keys of a rotation."""
+        ...

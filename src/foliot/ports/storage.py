@@ -8,6 +8,7 @@ SQLite. The simulation sets it. An invalid item does not fail its batch: it is r
 """
 
 import asyncio
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from foliot.domain.access.actor import Actor
@@ -17,6 +18,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
 from foliot.ports.deliveries import Deliveries
 from foliot.ports.dsns import Dsns
+from foliot.ports.enrolments import Enrolments
 from foliot.ports.items import ItemStore
 from foliot.ports.ledger import Ledger
 from foliot.ports.listeners import Listeners
@@ -77,6 +79,9 @@ class Storage(Protocol):
     def users(self) -> Users: ...
 
     @property
+    def enrolments(self) -> Enrolments: ...
+
+    @property
     def requests(self) -> Requests: ...
 
     @property
@@ -101,7 +106,12 @@ class Storage(Protocol):
         ...
 
     def signal(self, topic: Topic) -> asyncio.Event:
-        """Return an event that is set when this process or another one signals the topic."""
+        """Return an event that is set when this process or another one signals the topic. One loop waits for it."""
+        ...
+
+    def subscribe(self, *topics: Topic) -> AbstractContextManager[asyncio.Event]:
+        """Return an event of the caller's own, which is set whenever one of the topics is signalled. The caller clears
+        it, before it reads what it waits for."""
         ...
 
     async def close(self) -> None: ...

@@ -23,6 +23,10 @@ class Topic(StrEnum):
     """Cancellation of a running run was requested."""
     NOTES = "notes"
     """A child of a tree has ended, or a tree needs a decision."""
+    EVENTS = "events"
+    """An event was stored."""
+    LOGS = "logs"
+    """Output of a run was stored."""
 
 
 def topics_of_ready(queues: Iterable[str]) -> set[Topic]:

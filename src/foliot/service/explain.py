@@ -15,6 +15,8 @@ from foliot.domain.chain.state import ChainStep
 from foliot.domain.fanout.progress import ReducerState
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job.job import Job
+from foliot.domain.run.lane import TREES_QUEUE, needs_in_words
+from foliot.domain.run.lease import Order, WorkerState
 from foliot.domain.run.limits import shared_limit
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Run, Status
@@ -47,6 +49,7 @@ from foliot.service.explanation import (
     FanoutExplanation,
     FanoutRunning,
     InProgress,
+    NoFittingWorker,
     NoFreeSlot,
     NoWorker,
     OpenStep,
@@ -58,6 +61,7 @@ from foliot.service.explanation import (
     StepRunEnded,
     StepsEnding,
     Succeeded,
+    Unfit,
     Unreadable,
     WaitsForAnswer,
     WaitsForGate,
@@ -173,10 +177,17 @@ def _explain_scheduled(run: Run, job: Job | None) -> Due | WaitsForGate:
 
 def _explain_queued(
     run: Run, job: Job | None, blockers: Blockers
-) -> NoWorker | WaitsForLimit | NoFreeSlot | WaitsForTurn:
-    workers = [state for state in blockers.workers if state.serves(run.queue)]
-    if not workers:
+) -> NoWorker | NoFittingWorker | WaitsForLimit | NoFreeSlot | WaitsForTurn:
+    living = [state for state in blockers.workers if state.is_alive and run.queue in state.worker.queues]
+    if not living:
         return NoWorker(queue=run.queue)
+    workers = [state for state in living if state.takes_runs and not missing_in_worker(state, run, job)]
+    if not workers:
+        return NoFittingWorker(
+            queue=run.queue,
+            needs=tuple(needs_in_words(run.needs)),
+            workers=tuple(_unfit(state, run, job) for state in living),
+        )
     if run.id in blockers.limits:
         limits = blockers.limits[run.id]
         option, value = _shared_limit(run, limits) or _limit(job)
@@ -185,6 +196,24 @@ def _explain_queued(
     if all(state.running >= state.worker.slots for state in workers):
         return NoFreeSlot(slots=sum(state.worker.slots for state in workers))
     return WaitsForTurn()
+
+
+def missing_in_worker(state: WorkerState, run: Run, job: Job | None) -> list[str]:
+    """Return what a worker lacks for a run, in words."""
+    missing = needs_in_words(state.missing(run.queue, run.needs))
+    kinds = state.worker.facts.kinds
+    if kinds and job is not None and job.spec.runner not in kinds and run.queue != TREES_QUEUE:
+        missing.append(f"kind={job.spec.runner}")
+    return missing
+
+
+def _unfit(state: WorkerState, run: Run, job: Job | None) -> Unfit:
+    return Unfit(
+        worker=state.worker.name,
+        missing=tuple(missing_in_worker(state, run, job)),
+        is_paused=state.order is Order.PAUSE,
+        is_draining=state.is_draining or state.order is Order.DRAIN,
+    )
 
 
 def _shared_limit(run: Run, limits: Sequence[AwaitedLimit]) -> tuple[str, int | None] | None:

@@ -21,7 +21,7 @@ from foliot.ports.chains import ChainDetails
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.pages import ExecutionDetails, RunDetails
 from foliot.service import explanation as why
-from foliot.service.explain import ExecutionExplainer, explain_run
+from foliot.service.explain import ExecutionExplainer, explain_run, missing_in_worker
 from foliot.service.path import (
     AttemptStage,
     ChainStage,
@@ -168,13 +168,19 @@ class RunPath:
 
     def _worker(self) -> WorkerStage:
         run = self._run
-        serving = [state for state in self._page.blockers.workers if state.serves(run.queue)]
+        serving = [
+            state
+            for state in self._page.blockers.workers
+            if state.takes_runs and run.queue in state.worker.queues and not missing_in_worker(state, run, self._job)
+        ]
+        unfit = self._why.workers if isinstance(self._why, why.NoFittingWorker) else ()
         started = self._page.attempts[0].started_at if self._page.attempts else run.started_at
         return WorkerStage(
             queue=run.queue,
             workers=len(serving),
             slots=sum(state.worker.slots for state in serving),
             running=sum(state.running for state in serving),
+            unfit=unfit,
             waited=None if started is None else max(0.0, seconds(self._first_due(), started) or 0.0),
         )
 
@@ -264,7 +270,7 @@ class RunPath:
                 return GateStage, Change(kind=ChangeKind.GATE_DECIDES, at=until or due_at, waits_for=depends_on)
             case why.WaitsForLimit(holders=holders):
                 return LimitStage, Change(kind=ChangeKind.RUN_ENDS, waits_for=holders)
-            case why.NoWorker():
+            case why.NoWorker() | why.NoFittingWorker():
                 return WorkerStage, Change(kind=ChangeKind.WORKER_STARTS)
             case why.NoFreeSlot() | why.WaitsForTurn():
                 return WorkerStage, Change(kind=ChangeKind.SLOT_FREES)

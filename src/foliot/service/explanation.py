@@ -47,6 +47,24 @@ class NoWorker(_Explanation, frozen=True, kw_only=True, tag="no_worker"):
     queue: str
 
 
+class Unfit(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a living worker does not get a run."""
+
+    worker: str
+    missing: tuple[str, ...]
+    """Labels that it lacks, and `executor=...` or `kind=...`."""
+    is_paused: bool = False
+    is_draining: bool = False
+
+
+class NoFittingWorker(_Explanation, frozen=True, kw_only=True, tag="no_fitting_worker"):
+    """Workers of its queue are alive, but none of them may have it now."""
+
+    queue: str
+    needs: tuple[str, ...]
+    workers: tuple[Unfit, ...]
+
+
 class WaitsForLimit(_Explanation, frozen=True, kw_only=True, tag="waits_for_limit"):
     option: str | None
     """The option of the job that sets a limit: max_concurrent or concurrency_key."""
@@ -102,6 +120,7 @@ RunExplanation = (
     | RetryDue
     | WaitsForGate
     | NoWorker
+    | NoFittingWorker
     | WaitsForLimit
     | NoFreeSlot
     | WaitsForTurn

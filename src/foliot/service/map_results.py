@@ -1,11 +1,11 @@
 """Yields the results of a fanout while its children end. It only reads the storage, so any process may execute them.
 
 One read finds what has ended, for all children together. Between two reads it waits until the storage signals that
-children have ended, or for a short time.
+children have ended.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import msgspec
@@ -14,10 +14,9 @@ from foliot.domain.fanout.result import PAGE, ChildResult, ItemResult, ResultQue
 from foliot.domain.ids import RunId
 from foliot.domain.run.run import Run, Status
 from foliot.errors import InvalidRun, NotFound
-from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
-from foliot.service.run_waiter import POLL_INTERVAL
+from foliot.service.event_reader import EventReader, RunWatch
 
 
 @dataclass(slots=True)
@@ -25,7 +24,7 @@ class OpenResults:
     """A fanout whose results are being read."""
 
     storage: Storage
-    clock: Clock
+    watch: RunWatch
     run_id: RunId
     count: int
     """The number of items."""
@@ -36,15 +35,13 @@ class OpenResults:
         return await self.storage.items.results(self.run_id, query)
 
     async def wait(self) -> None:
-        """Wait until more children may have ended, or notice that the fanout has ended."""
+        """Wait until more children may have ended since the last call, or notice that the fanout has ended."""
         run = await _run(self.storage, self.run_id)
         if run.status.is_terminal:
             self.ended = run
             return
-        notes_added = self.storage.signal(Topic.NOTES)
-        # Only the coordinator of this process clears the signal. Without a coordinator it stays set, and waiting for it
-        # would return at once each time.
-        await self.clock.wait(asyncio.Event() if notes_added.is_set() else notes_added, POLL_INTERVAL)
+        await self.watch.wait()
+        self.watch.clear()
 
     async def unstarted(self, indices: Collection[int]) -> AsyncIterator[ItemResult]:
         """Yield the results of items whose runs were never created, in order."""
@@ -66,7 +63,8 @@ class OpenResults:
             pending = [index for index in pending if index >= stop]
 
 
-async def open_results(storage: Storage, clock: Clock, run_id: RunId) -> OpenResults:
+@asynccontextmanager
+async def open_results(storage: Storage, events: EventReader, run_id: RunId) -> AsyncIterator[OpenResults]:
     """Raise NotFound if the run does not exist, and InvalidRun if it has no items."""
     await _run(storage, run_id)
     count = await storage.items.count(run_id)
@@ -76,7 +74,8 @@ async def open_results(storage: Storage, clock: Clock, run_id: RunId) -> OpenRes
             hint="Give the id of a fanout that has started, such as the run_id of app.start_map.",
             field="run_id",
         )
-    return OpenResults(storage, clock, run_id, count)
+    async with events.watching([run_id], Topic.NOTES) as watch:
+        yield OpenResults(storage, watch, run_id, count)
 
 
 async def in_order(known: OpenResults) -> AsyncIterator[ItemResult]:

@@ -21,7 +21,7 @@ import msgspec
 from foliot.domain.gate.decision import Decision
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick import TickOutcome, TickReason
-from foliot.service.explanation import ChainExplanation, ExecutionExplanation, FanoutExplanation, StepExplanation
+from foliot.service.explanation import ChainExplanation, ExecutionExplanation, FanoutExplanation, StepExplanation, Unfit
 from foliot.service.queries.pause_view import PauseView
 
 
@@ -193,6 +193,8 @@ class WorkerStage(_Stage, frozen=True, kw_only=True, tag="worker"):
     """Slots in use."""
     waited: float | None = None
     """Seconds from the due time to the start of the first attempt. None: no attempt has started."""
+    unfit: tuple[Unfit, ...] = ()
+    """Living workers of the queue that may not have the run, if there are no others."""
 
 
 class AttemptStage(_Stage, frozen=True, kw_only=True, tag="attempt"):

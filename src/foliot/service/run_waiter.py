@@ -1,7 +1,6 @@
 """Waits until runs have ended. It only reads the storage, so any process may execute the runs."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from foliot.domain.ids import JobId, RunId
@@ -12,18 +11,18 @@ from foliot.errors import InvalidInput, NotFound, WaitTimeout, shown
 from foliot.ports.clock import Clock
 from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
+from foliot.service.event_reader import EventReader, RunWatch
 
-POLL_INTERVAL: Final = Millis(250)
-"""The pause between two reads while waiting for new output or the end of a run."""
 _MOST: Final = 10_000
 
 
 class RunWaiter:
     """Waits for runs that have started, alone or as steps of a workflow."""
 
-    def __init__(self, storage: Storage, clock: Clock) -> None:
+    def __init__(self, storage: Storage, clock: Clock, events: EventReader) -> None:
         self._storage = storage
         self._clock = clock
+        self._events = events
 
     async def is_running(self, job_id: JobId) -> bool:
         """Return whether a worker is running the job. Runs that wait for a slot or for a retry do not count."""
@@ -46,23 +45,37 @@ class RunWaiter:
     async def ended(self, *run_ids: RunId, timeout: Span | None = None) -> list[Run]:  # noqa: ASYNC109
         """Return the runs when all of them have ended. Raise WaitTimeout if that takes longer."""
         longest, begun = _longest(timeout), self._clock.elapsed()
-        while True:
-            found = await self._storage.queries.get_runs(run_ids)
-            gone = [run_id for run_id in run_ids if run_id not in found]
-            if gone:
-                raise NotFound("run", gone[0])
-            pending = [run_id for run_id in run_ids if not found[run_id].status.is_terminal]
-            if not pending:
-                return [found[run_id] for run_id in run_ids]
-            await self._pause(pending, longest, Millis(self._clock.elapsed() - begun))
+        found = await self._read(run_ids)
+        if pending := _pending(found):
+            async with self._events.watching(pending) as watch:
+                while True:
+                    watch.clear()
+                    found |= await self._read(pending)
+                    pending = _pending(found)
+                    if not pending:
+                        break
+                    await _wait(watch, pending, longest, Millis(self._clock.elapsed() - begun))
+        return [found[run_id] for run_id in run_ids]
 
-    async def _pause(self, pending: Sequence[RunId], longest: Millis | None, waited: Millis) -> None:
-        if longest is None:
-            await self._clock.wait(asyncio.Event(), POLL_INTERVAL)
-        elif waited < longest:
-            await self._clock.wait(asyncio.Event(), Millis(min(POLL_INTERVAL, longest - waited)))
-        else:
-            raise WaitTimeout(pending, longest / SECOND)
+    async def _read(self, run_ids: Sequence[RunId]) -> dict[RunId, Run]:
+        found = await self._storage.queries.get_runs(run_ids)
+        gone = [run_id for run_id in run_ids if run_id not in found]
+        if gone:
+            raise NotFound("run", gone[0])
+        return dict(found)
+
+
+def _pending(runs: Mapping[RunId, Run]) -> list[RunId]:
+    return [run_id for run_id, run in runs.items() if not run.status.is_terminal]
+
+
+async def _wait(watch: RunWatch, pending: Sequence[RunId], longest: Millis | None, waited: Millis) -> None:
+    if longest is None:
+        await watch.wait()
+    elif waited < longest:
+        await watch.wait(Millis(longest - waited))
+    else:
+        raise WaitTimeout(pending, longest / SECOND)
 
 
 def _longest(timeout: Span | None) -> Millis | None:

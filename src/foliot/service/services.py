@@ -9,6 +9,8 @@ from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 from foliot.service.commands.audit import AuditService
 from foliot.service.commands.chains import ChainService
+from foliot.service.commands.channel import ChannelService
+from foliot.service.commands.definitions import DefinitionService
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.dsns import DsnService
@@ -25,6 +27,8 @@ from foliot.service.commands.workflows import WorkflowService
 from foliot.service.notifications.urls import UrlSecrets
 from foliot.service.queries.all import Queries
 from foliot.service.queries.logs import Logs
+from foliot.service.workers.enrolments import EnrolmentService
+from foliot.service.workers.work import WorkService
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,9 @@ class Services:
     maps: MapService
     dependencies: DependencyService
     deployer: Deployer
+    definitions: DefinitionService
     dsns: DsnService
+    channel: ChannelService
     chains: ChainService
     urls: UrlSecrets
     logs: Logs
@@ -52,6 +58,8 @@ class Services:
     users: UserService
     requests: RequestService
     audit: AuditService
+    enrolments: EnrolmentService
+    work: WorkService
     build_for: Callable[[Actor], "Services"]
     """Builds the services of another actor, or returns those that were built before."""
 

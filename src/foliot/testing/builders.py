@@ -13,7 +13,7 @@ from foliot.domain.ids import IdSource, JobId, RunId, ScheduleId, ScheduleUid, T
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.definition import job_definition_id
 from foliot.domain.job.job import DEFAULT_PROJECT, Job, JobSpec, Options
-from foliot.domain.run.lease import Claim, Finish, Worker
+from foliot.domain.run.lease import LOCAL, Claim, Finish, Worker, WorkerFacts
 from foliot.domain.run.logs import LogChunk, Stream
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success
 from foliot.domain.run.retry import Retry
@@ -147,8 +147,10 @@ def tick_of(schedule: NewSchedule, scheduled_for: Instant) -> Tick:
 # -- workers, leases and what ends them
 
 
-def a_worker(name: str = "worker", *, queues: Sequence[str] = ("default",), slots: int = 10) -> Worker:
-    return Worker(WorkerId(an_id()), name, tuple(queues), slots)
+def a_worker(
+    name: str = "worker", *, queues: Sequence[str] = ("default",), slots: int = 10, facts: WorkerFacts = LOCAL
+) -> Worker:
+    return Worker(WorkerId(an_id()), name, tuple(queues), slots, facts=facts)
 
 
 def a_claim(**fields: Any) -> Claim:

@@ -142,6 +142,10 @@ class TestUsers(contracts.UserContract):
     pass
 
 
+class TestEnrolments(contracts.EnrolmentContract):
+    pass
+
+
 class TestDsns(contracts.DsnContract):
     pass
 
@@ -161,6 +165,18 @@ class TestFinishing(contracts.FinishContract):
 
 
 class TestProjectPauses(contracts.ProjectPauseContract):
+    pass
+
+
+class TestHome(contracts.HomeContract):
+    pass
+
+
+class TestLedgerPages(contracts.LedgerPageContract):
+    pass
+
+
+class TestJobRows(contracts.JobRowContract):
     pass
 
 
@@ -201,6 +217,10 @@ class TestTickPages(contracts.TickPageContract):
 
 
 class TestRunLists(contracts.RunListContract):
+    pass
+
+
+class TestLanes(contracts.LaneContract):
     pass
 
 

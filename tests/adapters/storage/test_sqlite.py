@@ -55,6 +55,18 @@ class TestProjectPauses(suites.ProjectPauseContract):
     pass
 
 
+class TestHome(suites.HomeContract):
+    pass
+
+
+class TestLedgerPages(suites.LedgerPageContract):
+    pass
+
+
+class TestJobRows(suites.JobRowContract):
+    pass
+
+
 class TestFailures(suites.FailureContract):
     pass
 
@@ -92,6 +104,10 @@ class TestTickPages(suites.TickPageContract):
 
 
 class TestRunLists(suites.RunListContract):
+    pass
+
+
+class TestLanes(suites.LaneContract):
     pass
 
 
@@ -212,6 +228,10 @@ class TestRequests(suites.RequestContract):
 
 
 class TestUsers(suites.UserContract):
+    pass
+
+
+class TestEnrolments(suites.EnrolmentContract):
     pass
 
 

@@ -147,7 +147,7 @@ FAULTS = [
     ("@daily Asia/Tokyo", 7, "the zone 'Asia/Tokyo' is among the fields"),
     ("0 3 * * * Europe/Berln", 10, "the zone 'Europe/Berln' is among the fields"),
     ("* * * * MON/TUE", 12, "step 'TUE'"),
-    ("H * * * *", 0, "H needs a key"),
+    ("H * * * *", 0, "H needs the name"),
     ("${7*7} * * * *", 0, "'${7*7}' is not a minute"),
     ("{{7*7}} * * * *", 0, "'{{7*7}}' is not a minute"),
     ("%(x)s * * * *", 0, "'%(x)s' is not a minute"),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from io import BytesIO
 from typing import Any, NamedTuple
 
 import aiohttp
@@ -72,7 +73,10 @@ class Client:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if method != "GET":
             sent.setdefault("content-type", "application/json")
-        given: dict[str, Any] = {"json": body} if body is not None and not isinstance(body, bytes) else {"data": body}
+        given: dict[str, Any] = {"json": body}
+        if body is None or isinstance(body, bytes):
+            # aiohttp warns of large bodies that are not read from a file.
+            given = {"data": body if body is None or len(body) < 1 << 20 else BytesIO(body)}
         url = URL(self.base + path, encoded=True)
         async with self.session.request(method, url, headers=sent, allow_redirects=False, **given) as answer:
             content = await answer.read()

@@ -15,16 +15,18 @@ from tests.cases import for_each
 from tests.interfaces.api.serving import TRIGGER, Client, RoleAccess, serving
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
-PUBLIC_ROUTES = {"/healthz", "/readyz", "/api/login"}
+PUBLIC_ROUTES = {"/healthz", "/readyz", "/api/login", "/api/workers/join"}
 LEAST_ROLES = {
+    Permission.REPORT: "run",
     Permission.READ: Role.VIEWER,
     Permission.OPERATE: Role.OPERATOR,
     Permission.EDIT: Role.EDITOR,
     Permission.ADMINISTER: Role.ADMIN,
+    Permission.WORK: Role.WORKER,
 }
 RUNS_CODE = {
     *("create_job", "put_job", "delete_job", "deploy_workflow", "put_workflow", "delete_workflow"),
-    *("upsert_schedule", "delete_schedule"),
+    *("upsert_schedule", "delete_schedule", "apply_definitions", "import_crontab_text"),
 }
 """Every route that can change what workers execute."""
 
@@ -87,7 +89,14 @@ def test_what_runs_code_needs_the_permission_to_edit() -> None:
     changing = {route.name for route in ROUTES if route.method in ("PUT", "DELETE") or route.body in (dict, bytes)}
 
     assert editing == RUNS_CODE
-    assert changing <= RUNS_CODE | {"put_dsn", "delete_dsn", "revoke_token", "set_password", "remove_user"}
+    assert changing <= RUNS_CODE | {
+        "put_dsn",
+        "delete_dsn",
+        "revoke_token",
+        "set_password",
+        "remove_user",
+        "remove_enrolment",
+    }
 
 
 def test_each_permission_has_its_least_role() -> None:
@@ -217,6 +226,10 @@ async def test_a_request_for_another_host_is_refused(api: Client, host: str) -> 
 @pytest.mark.parametrize("host", ["localhost", "localhost:1234", "127.0.0.1:7070", "[::1]:7070", "LOCALHOST"])
 async def test_loopback_names_are_allowed(api: Client, host: str) -> None:
     assert (await raw(api, "GET /api/jobs HTTP/1.1", f"Host: {host}"))[0] == 200
+
+
+async def test_a_request_with_two_hosts_is_refused(api: Client) -> None:
+    assert (await raw(api, "GET /api/jobs HTTP/1.1", "Host: localhost", "Host: evil.example"))[0] == 400
 
 
 async def test_a_request_without_a_host_is_refused(api: Client) -> None:

@@ -1,12 +1,14 @@
 """Wrong input: each has its status, its code and its field, and is never an internal error."""
 
 import asyncio
+import json
 from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foliot.domain.access.role import Permission
 from foliot.errors import StorageUnavailable
 from foliot.interfaces.api.access import StoredAccess
 from foliot.interfaces.api.reading import plain_path
@@ -115,9 +117,68 @@ async def test_endless_headers_close_the_connection(api: Client) -> None:
         for _ in range(200):
             writer.write(b"x" * 10_000)
             await writer.drain()
-        assert await reader.read() == b""
+        assert (await reader.read()).startswith(b"HTTP/1.1 431 ")
     writer.close()
     assert (await api.get("/api/jobs")).status == 200
+
+
+async def sent(api: Client, request: bytes) -> bytes:
+    """Send some bytes, and return what the server sends until it closes the connection."""
+    host, _, port = api.base.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(request)
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+@pytest.mark.proves("Z16")
+@pytest.mark.parametrize(
+    "request_", [b"hello\r\n\r\n", b"\x16\x03\x01", b"GET /\xff HTTP/1.1\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"]
+)
+async def test_what_is_not_http_is_refused_as_json_and_not_logged(
+    api: Client, request_: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    head, _, content = (await sent(api, request_)).partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(content)["error"]["code"] == "invalid_request"
+    assert caplog.records == []
+
+
+@pytest.mark.proves("Z42")
+@pytest.mark.parametrize("begun", [b"", b"GET /api/jobs HTTP/1.1\r\nHost: "])
+async def test_a_connection_that_sends_no_request_is_closed(
+    services: Services, begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foliot.interfaces.api.listener._LONGEST_HEAD", 0.01)
+
+    async with serving(services) as api:
+        assert await sent(api, begun) == b""
+
+
+@pytest.mark.proves("Z42")
+async def test_a_body_that_does_not_end_is_refused(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foliot.interfaces.api.reading._LONGEST_BODY", 0.01)
+    head = b"POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+    answer = await sent(api, head + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n")
+
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"request_timeout" in answer
+
+
+async def test_a_step_that_was_approved_cannot_be_approved_again(working: Client) -> None:
+    await working.put("/api/workflows/w", {"steps": [{"name": "ask", "approve": True}]})
+    execution = (await working.post("/api/workflows/w/start", {})).json["id"]
+    path = f"/api/executions/{execution}/steps/ask/approve"
+    while (first := await working.post(path)).status == 409:
+        await asyncio.sleep(0.01)
+
+    second = await working.post(path)
+
+    assert first.status == 200
+    assert (second.status, second.error["code"]) == (409, "wrong_state")
 
 
 @pytest.mark.proves("O3")
@@ -193,10 +254,44 @@ async def test_each_example_of_the_documentation_is_accepted(api: Client) -> Non
     await api.post("/api/schedules/upsert", {"schedule_id": "nightly", "job_id": "backup", "cron": "@daily"})
     run_id = (await api.post("/api/jobs/backup/run", {"delay": 3600})).json["id"]
     await api.post(f"/api/runs/{run_id}/cancel")
+    await api.post("/api/workers/register", {"name": "shop", "version": "1.2.3"})
     values = {"job_id": "backup", "workflow_id": "etl", "schedule_id": "nightly", "run_id": run_id, "name": "shop"}
     for route in ROUTES:
         for body in route.examples:
-            if route.name in ("report_launch", "rerun_execution", "reset_chain_class"):
-                continue  # they need a launched run, an ended execution, or a class of chains
+            if route.name in ("report_launch", "rerun_execution", "reset_chain_class", "ask_channel", "join_worker"):
+                continue  # they need a launched run, an ended execution, a class of chains, a token, an invitation
+            if route.permission is Permission.WORK and route.name != "register_worker":
+                continue  # they need a worker: docs/reference/worker-protocol.md has examples of real requests
             answer = await api.send(route.method, route.path.format(**values, execution_id="x", step="x"), body)
             assert answer.status < 300, (route.name, answer.json)
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/api/ticks?since=", "since"),
+        ("/api/runs?until=", "until"),
+        ("/api/verify?since=", "since"),
+        ("/api/explain?schedule=x&at=", "at"),
+        ("/api/cron/explain?expr=@daily&start=", "start"),
+        ("/api/schedules/x/ledger?until=", "until"),
+    ],
+)
+async def test_a_time_without_an_offset_is_refused(api: Client, path: str, field: str) -> None:
+    answer = await api.get(f"{path}2026-01-01T00:00:00")
+
+    assert (answer.status, answer.error["field"]) == (422, field)
+    assert "has no timezone" in answer.error["message"]
+    assert "offset" in answer.error["hint"]
+
+
+async def test_an_execution_that_waits_for_a_coordinator_is_no_unknown_one(api: Client) -> None:
+    await api.put("/api/workflows/w", {"steps": [{"name": "only", "command": "true"}]})
+    execution = (await api.post("/api/workflows/w/start", {})).json["id"]
+
+    waiting = await api.get(f"/api/executions/{execution}")
+    unknown = await api.get("/api/executions/nope")
+
+    assert (waiting.status, waiting.error["code"]) == (409, "wrong_state")
+    assert "has not begun: its run is queued" in waiting.error["message"]
+    assert unknown.status == 404

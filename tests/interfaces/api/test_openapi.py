@@ -9,6 +9,7 @@ from foliot.interfaces.api.resources import all as resources
 from foliot.interfaces.api.resources.all import ROUTES
 from tests.interfaces.api.reference import PAGE, written
 from tests.interfaces.api.serving import Client
+from tests.interfaces.api.typescript import FILE, types
 from tests.interfaces.conftest import Call
 
 
@@ -58,6 +59,10 @@ def test_the_reference_page_is_generated_from_the_routes() -> None:
     text = PAGE.read_text()
 
     assert written(text) == text, "make the tables anew with: python -m tests.interfaces.api.reference"
+
+
+def test_the_types_of_the_web_ui_are_generated_from_the_routes() -> None:
+    assert FILE.read_text() == types(), "generate them anew with: python -m tests.interfaces.api.typescript"
 
 
 def test_the_command_lists_every_route_with_its_role(call: Call) -> None:

@@ -140,17 +140,20 @@ async def test_a_wrong_cron_expression_has_the_position_of_the_error(api: Client
     zone = await api.get("/api/cron/explain?expr=@daily&tz=Mars/Base")
 
     assert (refused.status, refused.json["ok"]) == (400, False)
-    assert (refused.error["code"], refused.error["position"]) == ("invalid_cron", 2)
-    assert (zone.status, zone.error["code"]) == (400, "invalid_timezone")
+    assert (refused.error["code"], refused.error["field"]) == ("invalid_cron", "expr")
+    assert refused.error["position"] == 2
+    assert (zone.status, zone.error["code"], zone.error["field"]) == (400, "invalid_timezone", "tz")
 
 
 async def test_schedules_that_fire_at_the_same_time_are_named(api: Client) -> None:
     await api.put("/api/jobs/backup", BACKUP)
     await api.post("/api/schedules/upsert", {**NIGHTLY, "timezone": "UTC"})
 
-    explained = (await api.get("/api/cron/explain?expr=0+3+*+*+*&collisions=true")).json
+    explained = (await api.get("/api/cron/explain?expr=0+3,15+*+*+*&collisions=true&count=14")).json
 
-    assert explained["collisions"][0]["schedules"] == ["nightly"]
+    at_three = [fire["at"] for fire in explained["fires"] if "T03" in fire["at"]]
+    assert len(at_three) == 7
+    assert explained["collisions"] == [{"at": at, "schedules": ["nightly"]} for at in at_three]
 
 
 @pytest.mark.proves("R4-29", "R4-30")

@@ -203,3 +203,36 @@ async def test_a_heartbeat_is_sent_while_nothing_happens(api: Client, monkeypatc
         lines = [await frames.answer.content.readline() for _ in range(3)]
 
     assert lines[2] == b": heartbeat\n"
+
+
+@pytest.mark.proves("Z42", "A5")
+async def test_a_page_of_large_events_is_short_and_has_a_next_one(api: Client, services: Services) -> None:
+    await api.put("/api/jobs/d", {"command": "true"})
+    for _ in range(20):
+        await services.runs.enqueue_many("d", [None] * 1_000)
+
+    pages, cursor = [], ""
+    while cursor is not None:
+        page = (await api.get(f"/api/events/page{cursor and f'?cursor={cursor}'}")).json
+        pages.append(page["items"])
+        cursor = page["next"]
+
+    created = [len(event["items"]) for page in pages for event in page if event["kind"] == "runs.created"]
+    ids = [event["id"] for page in pages for event in page]
+    assert sum(created) == 20_000
+    assert ids == sorted(set(ids))
+    assert max(len(json.dumps(page)) for page in pages) < 1 << 20
+
+
+@pytest.mark.proves("A5")
+async def test_a_page_of_small_events_has_as_many_as_were_asked_for(api: Client) -> None:
+    for number in range(30):
+        await api.put(f"/api/jobs/j{number}", {"command": "true"})
+
+    page = (await api.get("/api/events/page?limit=25")).json
+    rest = (await api.get(f"/api/events/page?cursor={page['next']}")).json
+
+    changed = [event["items"][0][0] for event in [*page["items"], *rest["items"]]]
+    assert len(page["items"]) == 25
+    assert changed[-30:] == [f"j{number}" for number in range(30)]
+    assert rest["next"] is None

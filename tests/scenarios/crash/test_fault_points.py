@@ -30,6 +30,8 @@ BY_HAND: Final = (
     *("put_dsn", "remove_dsn", "add_audit", "add_token", "revoke_token", "save_token_use"),
     *("begin_request", "complete_request", "abandon_request"),
     *("add_user", "set_password", "remove_user", "open_session", "save_seen", "close_session"),
+    *("add_enrolment", "join_enrolment", "set_enrolment_disabled", "remove_enrolment", "take_nonce"),
+    "direct_workers",
 )
 """Verbs that the application does not come by. That they are atomic is shown where the storages are tested, for
 `ask_chain` in `test_chains_killed.py`."""

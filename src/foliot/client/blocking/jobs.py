@@ -5,10 +5,12 @@ from typing import Any, Unpack
 
 from foliot.client.loop_thread import LoopThread
 from foliot.client.resources.base import PAGE
-from foliot.client.resources.jobs import AsyncJobs, Document
+from foliot.client.resources.jobs import AsyncJobs, Document, RowFilters
 from foliot.domain.input.timing import Moment, Span
 from foliot.domain.input.typed import RunOptions
 from foliot.service.answers import Deleted, JobDetail, ListedJob, Page, Paused
+from foliot.service.queries.history import JobHistory
+from foliot.service.queries.job_row_view import JobFacets, JobRow
 from foliot.service.queries.jobs import JobPage
 from foliot.service.queries.run_view import RunView
 
@@ -56,6 +58,22 @@ class Jobs:
     def show(self, job_id: str) -> JobPage:
         """Return everything about a job: schedules, latest runs and ticks, gate."""
         return self._thread.wait(self._resource.show(job_id))
+
+    def row(self, job_id: str) -> JobRow:
+        """Return a job with its schedules, its latest run and the strip of its newest and next ticks."""
+        return self._thread.wait(self._resource.row(job_id))
+
+    def rows(self, *, limit: int = 50, cursor: str | None = None, **filters: Unpack[RowFilters]) -> Page[JobRow]:
+        """Return some jobs by id, each as `row` does."""
+        return self._thread.wait(self._resource.rows(limit=limit, cursor=cursor, **filters))
+
+    def facets(self) -> JobFacets:
+        """Count jobs by state, kind and tag."""
+        return self._thread.wait(self._resource.facets())
+
+    def history(self, job_id: str, *, limit: int = 90) -> JobHistory:
+        """Return the newest runs of a job, with the usual duration and the usual delay of the start."""
+        return self._thread.wait(self._resource.history(job_id, limit=limit))
 
     def create(self, document: Document) -> JobDetail:
         """Create or replace a job. Without an `id` it gets one."""

@@ -6,11 +6,22 @@ from typing import Unpack
 from foliot.client.loop_thread import LoopThread
 from foliot.client.resources.base import PAGE
 from foliot.client.resources.runs import AsyncRuns, RunFilters
+from foliot.domain.fanout.item_status import ItemStatus
 from foliot.domain.input.timing import Span
-from foliot.service.answers import Cancelled, LogPiece, MarkedRun, Page
+from foliot.service.answers import (
+    Cancelled,
+    ItemPage,
+    LogPage,
+    LogPiece,
+    MarkedRun,
+    Page,
+    StepLogPiece,
+)
 from foliot.service.path import Path
+from foliot.service.queries.fanout_view import ItemView
+from foliot.service.queries.log_lines import LogLines, LogMatches
 from foliot.service.queries.run_view import AttemptView, RunView
-from foliot.service.queries.runs import RunPage
+from foliot.service.queries.runs import LogEndView, RunPage
 
 
 class Runs:
@@ -32,6 +43,10 @@ class Runs:
         """Yield all runs, newest first, and read them page by page."""
         return self._thread.iterate(self._resource.each(**filters))
 
+    def find(self, name: str) -> RunView:
+        """Return the run with a name: its id, a part of it, `@last`, or `JOB@last`."""
+        return self._thread.wait(self._resource.find(name))
+
     def show(self, run_id: str) -> RunPage:
         """Return everything about a run: why it is in its state, attempts, execution, fanout."""
         return self._thread.wait(self._resource.show(run_id))
@@ -48,6 +63,34 @@ class Runs:
         """Return some children of a run, in the order of their creation."""
         return self._thread.wait(self._resource.children(run_id, limit=limit, cursor=cursor))
 
+    def items(
+        self,
+        run_id: str,
+        *,
+        after: int | None = None,
+        failed: bool = False,
+        status: ItemStatus | str | None = None,
+        pattern: str | None = None,
+        limit: int = PAGE,
+    ) -> ItemPage:
+        """Return some items of a fanout in their order, those after an index. `failed`: those that did not succeed.
+        `status`: those with this status. `pattern`: those whose text matches."""
+        return self._thread.wait(
+            self._resource.items(run_id, after=after, failed=failed, status=status, pattern=pattern, limit=limit)
+        )
+
+    def item(self, run_id: str, item: str) -> ItemView:
+        """Return an item of a fanout, given by its index or its exact text."""
+        return self._thread.wait(self._resource.item(run_id, item))
+
+    def unserved_queue(self, run_id: str) -> str | None:
+        """Return the queue of a run, if no worker of that queue is alive."""
+        return self._thread.wait(self._resource.unserved_queue(run_id))
+
+    def step_names(self, run_id: str) -> list[str] | None:
+        """Return the names of the steps of the execution or the chain that a run is. None: it is neither."""
+        return self._thread.wait(self._resource.step_names(run_id))
+
     def output(self, run_id: str, attempt: int | None = None) -> bytes:
         """Return every byte of the standard output of an attempt, by default of the last one."""
         return self._thread.wait(self._resource.output(run_id, attempt))
@@ -56,6 +99,18 @@ class Runs:
         """Yield what a run has printed so far."""
         return self._thread.iterate(self._resource.logs(run_id))
 
+    def log_lines(self, run_id: str, *, first: int | None = None, limit: int = 100) -> LogLines:
+        """Return lines of what a run has printed, from the line `first` on, by default the last ones."""
+        return self._thread.wait(self._resource.log_lines(run_id, first=first, limit=limit))
+
+    def search_log(self, run_id: str, text: str | None = None, *, first: int = 1, limit: int = 100) -> LogMatches:
+        """Return lines that contain a text, by default lines that look like errors. Continue with `next` as `first`."""
+        return self._thread.wait(self._resource.search_log(run_id, text, first=first, limit=limit))
+
+    def log_page(self, run_id: str, *, after: str | None = None, tail: int | None = None, limit: int = PAGE) -> LogPage:
+        """Return some pieces of the output of a run, those after the piece with an id, or the last ones (`tail`)."""
+        return self._thread.wait(self._resource.log_page(run_id, after=after, tail=tail, limit=limit))
+
     def follow(self, run_id: str, after: str | None = None) -> Iterator[LogPiece]:
         """Yield what a run prints, line by line, until it has ended. A lost connection is opened again after the last
         line. `after` is the `id` of a line that was followed before.
@@ -63,6 +118,17 @@ class Runs:
         A text without a line break at its end continues in the next piece of the same stream.
         """
         return self._thread.iterate(self._resource.follow(run_id, after))
+
+    def pieces(self, run_id: str, after: str | None = None) -> Iterator[LogPiece | LogEndView]:
+        """Yield every piece that a run prints until it has ended, with all bytes, and last how its log ends. `after` is
+        the `id` of a piece."""
+        return self._thread.iterate(self._resource.pieces(run_id, after))
+
+    def step_pieces(self, run_id: str, *, follow: bool = True) -> Iterator[StepLogPiece | LogEndView]:
+        """Yield every piece that the steps of an execution or a chain print until it has ended, and last whether more
+        may follow. Pieces are repeated if the connection was lost: their ids grow with each run. `follow`: false ends
+        after the output so far."""
+        return self._thread.iterate(self._resource.step_pieces(run_id, follow=follow))
 
     def wait(self, run_id: str, timeout: Span | None = None) -> RunView:
         """Wait until a run has ended, and return it. Raise WaitTimeout after the timeout; the run continues."""

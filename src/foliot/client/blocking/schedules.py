@@ -8,7 +8,8 @@ from foliot.client.loop_thread import LoopThread
 from foliot.client.resources.base import PAGE
 from foliot.client.resources.schedules import AsyncSchedules
 from foliot.domain.input.typed import UpsertOptions
-from foliot.service.answers import Deleted, Page, Resumed, Upserted
+from foliot.service.answers import Deleted, Page, Paused, Resumed, Upserted
+from foliot.service.queries.ledger_page import LedgerPage
 from foliot.service.queries.pause_view import PauseView
 from foliot.service.queries.schedule_view import ScheduleView, TickView
 
@@ -46,6 +47,12 @@ class Schedules:
             self._resource.ticks(schedule_id, since=since, until=until, limit=limit, cursor=cursor)
         )
 
+    def ledger(
+        self, schedule_id: str, *, since: datetime | None = None, until: datetime | None = None, limit: int = 1000
+    ) -> LedgerPage:
+        """Return the ticks of a schedule in an interval, by default the last 21 days, with counts per outcome."""
+        return self._thread.wait(self._resource.ledger(schedule_id, since=since, until=until, limit=limit))
+
     def upsert(
         self, schedule_id: str | None = None, *, revision: int | None = None, **options: Unpack[UpsertOptions]
     ) -> Upserted:
@@ -59,6 +66,10 @@ class Schedules:
     def resume(self, schedule_id: str) -> ScheduleView:
         """Resume a schedule."""
         return self._thread.wait(self._resource.resume(schedule_id))
+
+    def pause_named(self, name: str, paused: bool = True) -> Paused:
+        """Pause or resume the job with a name and all its schedules, else the schedule with this name."""
+        return self._thread.wait(self._resource.pause_named(name, paused))
 
     def pause_all(self, until: datetime | None = None, note: str = "") -> PauseView:
         """Pause all schedules, also those that are created meanwhile."""

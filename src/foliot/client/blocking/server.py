@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from foliot.client.loop_thread import LoopThread
 from foliot.client.resources.base import PAGE
 from foliot.client.resources.server import AsyncAudit, AsyncServer, AsyncTokens, AuditFilters
-from foliot.service.answers import NewToken, Page
+from foliot.service.answers import Named, NewToken, Page, SampleAnswer
 from foliot.service.commands.audit import AuditView
 from foliot.service.commands.tokens import TokenView
 from foliot.service.path import Path
 from foliot.service.queries.cron import CronExplanation
+from foliot.service.queries.home_view import HomePage
 from foliot.service.queries.overview import OverviewPage
 from foliot.service.queries.status import StatusPage
+from foliot.service.queries.verified import Verified
 
 
 class Tokens:
@@ -78,9 +80,29 @@ class Server:
         """Return whether Foliot works, and what needs attention."""
         return self._thread.wait(self._resource.status())
 
+    def find(self, name: str) -> Named:
+        """Return everything about the job with a name, else the schedule, else the run."""
+        return self._thread.wait(self._resource.find(name))
+
+    def verify(self, since: datetime | None = None) -> Verified:
+        """Compare the ledger with the ticks that the schedules should have, by default of the last seven days."""
+        return self._thread.wait(self._resource.verify(since))
+
+    def doctor(self) -> dict[str, Any]:
+        """Check the installation of the server: configuration, database, clocks and machine."""
+        return self._thread.wait(self._resource.doctor())
+
+    def test_alerts(self, job: str | None = None) -> list[SampleAnswer]:
+        """Send a test message to the targets of a job, or of [notifications], and return what they answer."""
+        return self._thread.wait(self._resource.test_alerts(job))
+
     def overview(self) -> OverviewPage:
         """Return running, queued and upcoming runs, and recent failures."""
         return self._thread.wait(self._resource.overview())
+
+    def home(self) -> HomePage:
+        """Return what failed, what runs, what is next, and what is late or missed."""
+        return self._thread.wait(self._resource.home())
 
     def explain(self, run: str | None = None, *, schedule: str | None = None, at: datetime | None = None) -> Path:
         """Explain a run, given by its id, `@last` or `JOB@last`, or a planned time of a schedule, stage by stage."""

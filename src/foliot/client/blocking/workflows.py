@@ -84,13 +84,17 @@ class Executions:
         """Yield all open executions, oldest first, and read them page by page."""
         return self._thread.iterate(self._resource.each(workflow_id=workflow_id))
 
-    def approve(self, execution_id: str, step: str) -> Answered:
-        """Approve a step that waits for a person."""
-        return self._thread.wait(self._resource.approve(execution_id, step))
+    def find(self, name: str) -> str:
+        """Return the id of an execution, given by its id, a part of it, `@last` or `WORKFLOW@last`."""
+        return self._thread.wait(self._resource.find(name))
 
-    def reject(self, execution_id: str, step: str) -> Answered:
-        """Reject a step that waits for a person: it fails."""
-        return self._thread.wait(self._resource.reject(execution_id, step))
+    def approve(self, execution_id: str, step: str, *, by: str | None = None) -> Answered:
+        """Approve a step that waits for a person. `by` is the name of the person."""
+        return self._thread.wait(self._resource.approve(execution_id, step, by=by))
+
+    def reject(self, execution_id: str, step: str, *, by: str | None = None) -> Answered:
+        """Reject a step that waits for a person: it fails. `by` is the name of the person."""
+        return self._thread.wait(self._resource.reject(execution_id, step, by=by))
 
     def mark_step(self, execution_id: str, step: str) -> Answered:
         """Count a step as a success."""

@@ -1,18 +1,31 @@
 """Jobs by HTTP."""
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 from foliot.client.request import given_only
 from foliot.client.resources.base import PAGE, Resource, each_item
 from foliot.domain.input.timing import Moment, Span
 from foliot.domain.input.typed import RunOptions
+from foliot.domain.job.state import JobState
 from foliot.service.answers import Deleted, JobDetail, ListedJob, Page, Paused
+from foliot.service.queries.history import JobHistory
+from foliot.service.queries.job_row_view import JobFacets, JobRow
 from foliot.service.queries.jobs import JobPage
 from foliot.service.queries.run_view import RunView
 
 Document = Mapping[str, Any]
 """A definition with the keys of a configuration file."""
+
+
+class RowFilters(TypedDict, total=False):
+    """Which jobs a list has."""
+
+    search: str | None
+    """A part of the id, the name or a tag, in any case."""
+    tag: str | None
+    kind: str | None
+    state: JobState | None
 
 
 class AsyncJobs(Resource):
@@ -53,6 +66,22 @@ class AsyncJobs(Resource):
     async def show(self, job_id: str) -> JobPage:
         """Return everything about a job: schedules, latest runs and ticks, gate."""
         return await self._get(JobPage, "jobs", job_id, "page")
+
+    async def row(self, job_id: str) -> JobRow:
+        """Return a job with its schedules, its latest run and the strip of its newest and next ticks."""
+        return await self._get(JobRow, "jobs", job_id, "row")
+
+    async def rows(self, *, limit: int = 50, cursor: str | None = None, **filters: Unpack[RowFilters]) -> Page[JobRow]:
+        """Return some jobs by id, each as `row` does."""
+        return await self._get(Page[JobRow], "job-rows", limit=limit, cursor=cursor, **filters)
+
+    async def facets(self) -> JobFacets:
+        """Count jobs by state, kind and tag."""
+        return await self._get(JobFacets, "job-rows", "facets")
+
+    async def history(self, job_id: str, *, limit: int = 90) -> JobHistory:
+        """Return the newest runs of a job, with the usual duration and the usual delay of the start."""
+        return await self._get(JobHistory, "jobs", job_id, "history", limit=limit)
 
     async def create(self, document: Document) -> JobDetail:
         """Create or replace a job. Without an `id` it gets one."""

@@ -7,7 +7,8 @@ from typing import Unpack
 from foliot.client.request import Request, build_path, encode_body, given_only
 from foliot.client.resources.base import PAGE, Resource, each_item
 from foliot.domain.input.typed import UpsertOptions
-from foliot.service.answers import Deleted, Page, Resumed, Upserted
+from foliot.service.answers import Deleted, Page, Paused, Resumed, Upserted
+from foliot.service.queries.ledger_page import LedgerPage
 from foliot.service.queries.pause_view import PauseView
 from foliot.service.queries.schedule_view import ScheduleView, TickView
 
@@ -44,6 +45,17 @@ class AsyncSchedules(Resource):
             Page[TickView], "schedules", schedule_id, "ticks", since=since, until=until, limit=limit, cursor=cursor
         )
 
+    async def ledger(
+        self,
+        schedule_id: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 1_000,
+    ) -> LedgerPage:
+        """Return the ticks of a schedule in an interval, by default the last 21 days, with counts per outcome."""
+        return await self._get(LedgerPage, "schedules", schedule_id, "ledger", since=since, until=until, limit=limit)
+
     async def upsert(
         self, schedule_id: str | None = None, *, revision: int | None = None, **options: Unpack[UpsertOptions]
     ) -> Upserted:
@@ -62,6 +74,10 @@ class AsyncSchedules(Resource):
     async def resume(self, schedule_id: str) -> ScheduleView:
         """Resume a schedule."""
         return await self._post(ScheduleView, "schedules", schedule_id, "resume")
+
+    async def pause_named(self, name: str, paused: bool = True) -> Paused:
+        """Pause or resume the job with a name and all its schedules, else the schedule with this name."""
+        return await self._post(Paused, "pause", body={"name": name, "paused": paused})
 
     async def pause_all(self, until: datetime | None = None, note: str = "") -> PauseView:
         """Pause all schedules, also those that are created meanwhile."""

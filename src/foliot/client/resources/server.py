@@ -2,17 +2,19 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 from foliot.client.request import given_only
 from foliot.client.resources.base import PAGE, Resource, each_item
-from foliot.service.answers import NewToken, Page, Version
+from foliot.service.answers import Named, NewToken, Page, SampleAnswer, Version
 from foliot.service.commands.audit import AuditView
 from foliot.service.commands.tokens import TokenView
 from foliot.service.path import Path
 from foliot.service.queries.cron import CronExplanation
+from foliot.service.queries.home_view import HomePage
 from foliot.service.queries.overview import OverviewPage
 from foliot.service.queries.status import StatusPage
+from foliot.service.queries.verified import Verified
 
 
 class AuditFilters(TypedDict, total=False):
@@ -21,6 +23,7 @@ class AuditFilters(TypedDict, total=False):
     actor: str | None
     id: str | None
     since: datetime | None
+    before: str | None
 
 
 class AsyncTokens(Resource):
@@ -79,9 +82,29 @@ class AsyncServer(Resource):
         """Return whether Foliot works, and what needs attention."""
         return await self._get(StatusPage, "status")
 
+    async def find(self, name: str) -> Named:
+        """Return everything about the job with a name, else the schedule, else the run."""
+        return await self._get(Named, "find", name=name)
+
+    async def verify(self, since: datetime | None = None) -> Verified:
+        """Compare the ledger with the ticks that the schedules should have, by default of the last seven days."""
+        return await self._get(Verified, "verify", since=since)
+
+    async def doctor(self) -> dict[str, Any]:
+        """Check the installation of the server: configuration, database, clocks and machine."""
+        return await self._get(dict[str, Any], "doctor")
+
+    async def test_alerts(self, job: str | None = None) -> list[SampleAnswer]:
+        """Send a test message to the targets of a job, or of [notifications], and return what they answer."""
+        return (await self._post(Page[SampleAnswer], "alerts", "test", body=given_only(job=job))).items
+
     async def overview(self) -> OverviewPage:
         """Return running, queued and upcoming runs, and recent failures."""
         return await self._get(OverviewPage, "overview")
+
+    async def home(self) -> HomePage:
+        """Return what failed, what runs, what is next, and what is late or missed."""
+        return await self._get(HomePage, "home")
 
     async def explain(self, run: str | None = None, *, schedule: str | None = None, at: datetime | None = None) -> Path:
         """Explain a run, given by its id, `@last` or `JOB@last`, or a planned time of a schedule, stage by stage."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from foliot.client.request import given_only
 from foliot.client.resources.base import PAGE, Resource, each_item
-from foliot.service.answers import Answered, Deleted, Page, PausedStep
+from foliot.service.answers import Answered, Deleted, FoundExecution, Page, PausedStep
 from foliot.service.commands.workflows import DeployedWorkflow
 from foliot.service.queries.executions import ExecutionPage
 from foliot.service.queries.run_view import RunView
@@ -76,13 +76,17 @@ class AsyncExecutions(Resource):
         async for execution in each_item(lambda cursor: self.page(cursor=cursor, workflow_id=workflow_id)):
             yield execution
 
-    async def approve(self, execution_id: str, step: str) -> Answered:
-        """Approve a step that waits for a person."""
-        return await self._post(Answered, "executions", execution_id, "steps", step, "approve")
+    async def find(self, name: str) -> str:
+        """Return the id of an execution, given by its id, a part of it, `@last` or `WORKFLOW@last`."""
+        return (await self._get(FoundExecution, "find", "execution", name=name)).execution_id
 
-    async def reject(self, execution_id: str, step: str) -> Answered:
-        """Reject a step that waits for a person: it fails."""
-        return await self._post(Answered, "executions", execution_id, "steps", step, "reject")
+    async def approve(self, execution_id: str, step: str, *, by: str | None = None) -> Answered:
+        """Approve a step that waits for a person. `by` is the name of the person."""
+        return await self._post(Answered, "executions", execution_id, "steps", step, "approve", body=given_only(by=by))
+
+    async def reject(self, execution_id: str, step: str, *, by: str | None = None) -> Answered:
+        """Reject a step that waits for a person: it fails. `by` is the name of the person."""
+        return await self._post(Answered, "executions", execution_id, "steps", step, "reject", body=given_only(by=by))
 
     async def mark_step(self, execution_id: str, step: str) -> Answered:
         """Count a step as a success."""

@@ -17,6 +17,8 @@ class ActorKind(StrEnum):
     CERTIFICATE = "certificate"
     DEVELOPMENT = "development"
     """A request without credentials in development mode."""
+    WORKER = "worker"
+    """An enrolled worker that connects over HTTP."""
     RUN = "run"
     """A running job, with the id of its run."""
     SCHEDULE = "schedule"

@@ -7,8 +7,13 @@ from msgspec import Struct
 
 from foliot.domain.access.actor import Actor, ActorKind
 from foliot.domain.access.role import PERMISSIONS, Permission, Role
+from foliot.domain.access.run_token import RunLease
 from foliot.domain.job.job import check_name
 from foliot.errors import InvalidInput, shown
+
+_REPORT: Final = frozenset({Permission.REPORT})
+_DEVELOPMENT: Final = frozenset(Permission) - _REPORT
+"""Without credentials everything is allowed, so that a worker on this machine needs none either."""
 
 
 class PrincipalKind(StrEnum):
@@ -24,6 +29,8 @@ class PrincipalKind(StrEnum):
     """By the client certificate of the TLS connection."""
     DEVELOPMENT = "development"
     """By nothing: a request from this machine in development mode."""
+    WORKER = "worker"
+    """By the signature of an enrolled worker."""
     RUN = "run"
     """By the token of a running attempt."""
 
@@ -50,6 +57,8 @@ class Principal(Struct, frozen=True, kw_only=True):
     name: str
     role: Role | None = None
     scopes: frozenset[Scope] = frozenset()
+    lease: RunLease | None = None
+    """The lease of the running attempt that made the request."""
 
     def may(self, permission: Permission) -> bool:
         """Return whether the role includes a permission. Scopes never do."""
@@ -61,6 +70,10 @@ class Principal(Struct, frozen=True, kw_only=True):
 
     @property
     def permissions(self) -> frozenset[Permission]:
+        if self.kind is PrincipalKind.DEVELOPMENT:
+            return _DEVELOPMENT
+        if self.lease is not None:
+            return _REPORT
         return frozenset() if self.role is None or self.scopes else PERMISSIONS[self.role]
 
     @property
@@ -71,6 +84,11 @@ class Principal(Struct, frozen=True, kw_only=True):
 
 DEVELOPMENT: Final = Principal(kind=PrincipalKind.DEVELOPMENT, name="", role=Role.ADMIN)
 """Requests from this machine in development mode."""
+
+
+def run_principal(lease: RunLease) -> Principal:
+    """Return a running attempt, which may do what the run channel does for its own run, and nothing else."""
+    return Principal(kind=PrincipalKind.RUN, name=lease.run_id, lease=lease)
 
 
 def trigger_scope(job_id: str) -> Scope:

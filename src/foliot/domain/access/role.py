@@ -1,6 +1,6 @@
 """Roles, and the one table of what each of them may do."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -21,6 +21,8 @@ class Permission(StrEnum):
     """Tokens, users, DSNs, workers, the audit trail and the settings of the server."""
     WORK = "work"
     """Claim, renew, append output and finish, only for runs that the worker holds."""
+    REPORT = "report"
+    """What a running attempt sends about its own run. No role has it, only the token of the attempt."""
 
 
 class Role(StrEnum):
@@ -46,11 +48,13 @@ PERMISSIONS: Final[Mapping[Role, frozenset[Permission]]] = {
 
 PEOPLE: Final = (Role.VIEWER, Role.OPERATOR, Role.EDITOR, Role.ADMIN)
 """The roles of people and programs, from the least to the most."""
+CREDENTIAL_ROLES: Final = (*PEOPLE, Role.WORKER)
+"""The roles of tokens and certificates, which workers may have too."""
 
 
-def parse_role(text: object, field: str = "role") -> Role:
-    """Return the role of people and programs with this name. Raise InvalidInput for any other text."""
-    if isinstance(text, str) and text in PEOPLE:
+def parse_role(text: object, field: str = "role", *, known: Sequence[Role] = PEOPLE) -> Role:
+    """Return the role with this name. Raise InvalidInput for a text that is none of the known ones."""
+    if isinstance(text, str) and text in known:
         return Role(text)
-    hint = suggest(str(text), PEOPLE, otherwise=f"Use one of: {', '.join(PEOPLE)}.")
+    hint = suggest(str(text), known, otherwise=f"Use one of: {', '.join(known)}.")
     raise InvalidInput(f"{field} {shown(text)} does not exist", hint=hint, field=field)

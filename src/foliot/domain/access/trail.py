@@ -29,6 +29,8 @@ class AuditKind(StrEnum):
     DSN = "dsn"
     TOKEN = "token"  # noqa: S105 - not a password
     USER = "user"
+    WORKER = "worker"
+    """The enrolment of a remote worker."""
 
 
 class AuditAction(StrEnum):
@@ -50,6 +52,8 @@ class AuditAction(StrEnum):
     PASSWORD = "password"  # noqa: S105 - the name of an action
     LOGIN = "login"
     LOGOUT = "logout"
+    REPORT_LATE = "report_late"
+    """A worker reported the end of an attempt after the run was given to another one. It was not believed."""
     REFUSE = "refuse"
     """A credential was refused."""
 

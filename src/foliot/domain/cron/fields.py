@@ -213,7 +213,7 @@ def _hash(key: str | None, field: str, item: Span) -> int:
     """Return a large number that depends on the key and the field alone: the same on every machine."""
     if key is None:
         raise item.fault(
-            "H needs a key to be hashed from",
+            "H needs the name that its value is computed from",
             "Give the id of the schedule as key, or write a number instead of H.",
         )
     digest = sha256(f"{field}\n{key}".encode("utf-8", "surrogatepass")).digest()

@@ -89,7 +89,7 @@ _NOT_SETTABLE: Final = (
 _WARNINGS: Final = {
     "MAILTO": (
         "output is not mailed: Foliot keeps it",
-        "Use foliot logs JOB@last and foliot runs --status failed. Alerts arrive with a later version.",
+        "Read it with foliot logs JOB@last. For messages about failures, give the jobs a webhook_url.",
     ),
     "RANDOM_DELAY": ("RANDOM_DELAY is left out", 'Give the jobs a jitter such as jitter = "10m".'),
     _ZONE: (

@@ -122,7 +122,9 @@ def _body(start: Start, fields: FanoutFields, loaded: Loaded) -> FanoutBody:
         jobs = {child: replace(_registered(child, fields, loaded), item=item)}
     if fields.reducer is not None:
         given = fields.reducer
-        options = Options(retry=given.retry, timeout=given.timeout, queue=_queue(fields))
+        of_children = convert(fields.child_options, Options)
+        place = {name: getattr(of_children, name) for name in ("queue", "executor", "labels")}
+        options = Options(retry=given.retry, timeout=given.timeout, **place)
         jobs[reducer] = JobSpec(kind=given.kind, spec=given.spec, options=options, manifest=True)
     own = replace(fields, items=None)  # they are stored apart
     return FanoutBody(items=items, fields=own, child=child, reducer=reducer, jobs=jobs)
@@ -134,10 +136,6 @@ def _registered(job_id: JobId, fields: FanoutFields, loaded: Loaded) -> JobSpec:
         raise NotFound("job", job_id)
     timeout = spec.options.timeout if fields.per_item_timeout is None else Millis(fields.per_item_timeout)
     return replace(spec, options=replace(spec.options, timeout=timeout))
-
-
-def _queue(fields: FanoutFields) -> str:
-    return convert(fields.child_options, Options).queue
 
 
 # -- settling

@@ -35,6 +35,8 @@ class RunOptions(TypedDict, total=False):
     retry_jitter: float | None
     retry_delays: Sequence[Span] | None
     queue: str | None
+    executor: Literal["any", "local", "worker"] | None
+    labels: Texts | None
     priority: int | None
     concurrency_key: str | None
     concurrency_limit: int | None

@@ -13,14 +13,14 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, SECOND, Instant, Millis
 from foliot.domain.job.kinds import TREE_CHECKS, check_spec
 from foliot.domain.notification.rule import Notify
+from foliot.domain.run.lane import TREES_QUEUE as TREES_QUEUE
+from foliot.domain.run.lane import UNROUTED, Executor, lane_of
 from foliot.domain.run.limits import Limit, job_limit, keyed_limit
 from foliot.domain.run.retry import Retry
 from foliot.errors import InvalidInput, InvalidJob, shown
 
 DEFAULT_PROJECT: Final = "default"
 DEFAULT_QUEUE: Final = "default"
-TREES_QUEUE: Final = "@trees"
-"""The queue of runs that a coordinator opens. Users cannot create a queue with this name."""
 MAX_PRIORITY: Final = 1_000
 MAX_TIMEOUT: Final = Millis(366 * DAY)
 MAX_CAPACITY: Final = 1_000_000
@@ -49,6 +49,17 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
     concurrency_limit: int = 1
     delivery: Delivery = Delivery.AT_LEAST_ONCE
     max_lost: int = 3
+    executor: Executor = Executor.ANY
+    """Whether workers with the database, or remote ones, execute the runs."""
+    labels: tuple[str, ...] = ()
+    """Labels that a worker must have to get the runs."""
+
+    @property
+    def lane(self) -> str:
+        """Where ready runs wait: see `domain.run.lane`."""
+        if not self.labels and self.executor is Executor.ANY:
+            return self.queue
+        return lane_of(self.queue, self.executor, self.labels)
 
     @property
     def lost_budget(self) -> int:
@@ -68,6 +79,8 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def check(self) -> None:
         check_name("queue", self.queue)
+        for label in self.labels:
+            _check_label(label)
         self.retry.check()
         _within(
             "priority", self.priority, -MAX_PRIORITY, MAX_PRIORITY, "Higher priorities start first; the default is 0."
@@ -136,8 +149,6 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     category: str = "default"
     owner: str = ""
     tags: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    """Labels that a worker must have to get its runs."""
     pause_after_failures: int | None = None
     """After so many failed runs in a row its schedules are paused."""
     notify: Notify = Notify()
@@ -215,6 +226,11 @@ def check_name(what: str, name: str, refusal: type[InvalidInput] = InvalidJob) -
             hint="Use 1 to 200 characters of A-Z a-z 0-9 _ . : @ - and begin with a letter, a digit or _.",
             field=what,
         )
+
+
+def _check_label(label: str) -> None:
+    """Refuse a label that no worker can have. Those that choose no worker may contain a slash."""
+    check_name("labels", label.replace("/", ".") if label.startswith(UNROUTED) else label)
 
 
 def _check_key(key: str) -> None:

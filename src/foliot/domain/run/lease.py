@@ -4,6 +4,7 @@ A worker proves that it is alive by renewing one row for all its leases. Each le
 running run must name the current token; a change with an older token has no effect.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -11,11 +12,45 @@ from msgspec import Struct
 
 from foliot.domain.ids import DefinitionId, JobId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant
+from foliot.domain.run.lane import TREES_QUEUE, missing_in, offers_of, split_lane
 from foliot.domain.run.outcome import Outcome
 from foliot.domain.run.run import Tick
 
 EXECUTOR: Final = WorkerId("@executor")
 """Holds the leases of runs that the application's executor has. It is no worker: it does not renew, claim or expire."""
+
+
+class Order(StrEnum):
+    """What an administrator has ordered a worker to do. In each case it gets no new runs."""
+
+    NONE = ""
+    PAUSE = "pause"
+    """Finish what it runs, and wait until it is resumed."""
+    DRAIN = "drain"
+    """Finish what it runs, and stop."""
+
+
+class WorkerFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which runs a worker may have, and what is shown of it."""
+
+    labels: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    """The kinds of jobs that it executes. Empty: all."""
+    is_remote: bool = False
+    """Whether it has no access to the database."""
+    pool: str = ""
+    """The enrolment or the token of a remote worker."""
+    version: str = ""
+    """The version of its code."""
+    environment: str = ""
+    """Where it runs: language, system and machine."""
+
+    @property
+    def offers(self) -> frozenset[str]:
+        return offers_of(self.labels, is_remote=self.is_remote)
+
+
+LOCAL: Final = WorkerFacts()
 
 
 class Worker(NamedTuple):
@@ -27,6 +62,7 @@ class Worker(NamedTuple):
     slots: int
     process: str = ""
     """The identity of its process (`ports.processes`), or empty. Not read back."""
+    facts: WorkerFacts = LOCAL
 
 
 class WorkerState(NamedTuple):
@@ -37,10 +73,20 @@ class WorkerState(NamedTuple):
     running: int
     is_draining: bool = False
     """Whether it stops: it finishes what it runs and claims nothing more."""
+    order: Order = Order.NONE
 
-    def serves(self, queue: str) -> bool:
-        """Return whether it claims runs of a queue."""
-        return self.is_alive and not self.is_draining and queue in self.worker.queues
+    @property
+    def takes_runs(self) -> bool:
+        return self.is_alive and not self.is_draining and self.order is Order.NONE
+
+    def serves(self, lane: str) -> bool:
+        """Return whether it claims runs of a lane."""
+        queue, needs = split_lane(lane)
+        return self.takes_runs and queue in self.worker.queues and not self.missing(queue, needs)
+
+    def missing(self, queue: str, needs: Sequence[str]) -> list[str]:
+        """Return what it lacks of what a run of a queue needs."""
+        return [] if queue == TREES_QUEUE else missing_in(needs, self.worker.facts.offers)
 
 
 class Claim(Struct, frozen=True, gc=False):
@@ -102,6 +148,7 @@ class Renewal(NamedTuple):
     """Leases of this worker that it did not list, because the response to its claim was lost. They were released."""
     gone: tuple[Token, ...]
     """Listed leases that this worker no longer holds."""
+    order: Order = Order.NONE
 
 
 class CancelAnswer(StrEnum):

@@ -72,8 +72,9 @@ def check_depth(tree: Any) -> None:
     layer = [tree]
     for _ in range(MAX_LEVELS + 1):
         layer = [item for container in layer for item in _items(container)]
-    if layer:
-        raise RecursionError
+        if not layer:
+            return
+    raise RecursionError
 
 
 def _items(container: Any) -> Iterable[Any]:

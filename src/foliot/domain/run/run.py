@@ -211,6 +211,8 @@ class Run(NamedTuple):
     """What its running attempt has reported."""
     tree: str | None = None
     """The kind of tree that it is or will be opened as, such as graph or fanout. None: no tree, or not known."""
+    needs: tuple[str, ...] = ()
+    """What its worker must have (`domain.run.lane`)."""
 
 
 class AttemptRecord(NamedTuple):

@@ -5,6 +5,7 @@ from typing import Final
 from foliot.domain.gate.spec import MAX_WINDOW, Action, WindowKind
 from foliot.domain.instant import SECOND
 from foliot.domain.job.job import MAX_FAILURES, Delivery
+from foliot.domain.run.lane import Executor
 from foliot.domain.vocabulary.field import Alias, Field
 from foliot.domain.vocabulary.readers import (
     DOCUMENT,
@@ -39,13 +40,6 @@ IDENTITY: Final = (
         '"shell"',
     ),
     ENABLED.means("If false, ticks of the job are skipped with the reason `disabled`. `paused = true` means the same."),
-    Field(
-        "executor",
-        one_of(("local", "worker")),
-        "Whether the server or a remote worker executes the runs.",
-        '"local"',
-        has_effect=False,
-    ),
     Field("schedules", TABLES, "`[[jobs.schedules]]`, see below.", is_literal=True),
 )
 DESCRIPTION: Final = (
@@ -54,7 +48,6 @@ DESCRIPTION: Final = (
     Field("category", TEXT, "A group for lists.", '"default"'),
     Field("owner", TEXT, "The person or team that is responsible.", '""'),
     Field("tags", TEXTS, "Words to filter by.", "[]"),
-    Field("labels", TEXTS, "Labels that a worker must have to get the runs.", "[]", has_effect=False),
     Field(
         "pause_after_failures",
         or_none(whole(0, MAX_FAILURES)),
@@ -117,6 +110,18 @@ OPTIONS: Final = (
         former=("retry_delays_sec",),
     ),
     Field("queue", TEXT, "The queue of the runs. Only workers of this queue execute them.", '"default"'),
+    Field(
+        "executor",
+        word_of(Executor),
+        "Which workers execute the runs: `local` those with the database, `worker` only remote ones.",
+        '"any"',
+    ),
+    Field(
+        "labels",
+        TEXTS,
+        "A worker needs all these labels to get the runs. Those that begin with `github:` choose no worker.",
+        "[]",
+    ),
     Field("priority", WHOLE, "-1000 to 1000; higher priorities go first.", "0"),
     Field("concurrency_key", TEXT, "Jobs with the same key share a limit.", takes_none=True),
     Field("concurrency_limit", WHOLE, "How many runs with the same key may be running at the same time.", "1"),

@@ -91,8 +91,7 @@ FILE_PLACES: Final = (
 
 APPLICATION_CALL: Final = Schema(*SERVER_DEFAULTS, owner="an application")
 """`Foliot`"""
-_DESCRIBED: Final = without(DESCRIPTION, "labels")
-_JOB_CALL: Final = (*_DESCRIBED, *NOTIFY, *only(IDENTITY, "enabled"), *OPTIONS, *GATE, TIMEZONE)
+_JOB_CALL: Final = (*DESCRIPTION, *NOTIFY, *only(IDENTITY, "enabled"), *OPTIONS, *GATE, TIMEZONE)
 RUN_CALL: Final = Schema(*OPTIONS, owner="a run")
 """`app.enqueue`, and `Workflow` for its executions."""
 JOB_CALL: Final = Schema(*_JOB_CALL, owner="a job")

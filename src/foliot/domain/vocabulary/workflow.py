@@ -92,7 +92,7 @@ STEP_ONLY: Final = (
 )
 STEP_WORK: Final = union(
     only(IDENTITY, "kind"),
-    only(DESCRIPTION, "description", "category", "owner", "tags", "labels"),
+    only(DESCRIPTION, "description", "category", "owner", "tags"),
     OPTIONS,
     *(schema.fields for schema in KIND_FIELDS.values()),
     without(FANOUT_FIELDS, "job"),

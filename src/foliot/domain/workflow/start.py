@@ -64,22 +64,27 @@ class _Given(msgspec.Struct):
 
 def read_params(spec: WorkflowSpec, given: Any) -> dict[str, Any]:
     """Return the parameters of an execution: the given ones and defaults for the others."""
+    return {**spec.params, **checked_params(spec.params, given)}
+
+
+def checked_params(defaults: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    """Return the given parameters. Refuse one that has no default: the workflow does not have it."""
     if given is None:
-        return spec.params
+        return {}
     if not isinstance(given, dict):
         raise InvalidRun(
             f"parameters must be a JSON object, not {type(given).__name__}",
-            hint=_list_of_params(spec),
+            hint=_list_of_params(defaults),
             field="payload",
         )
     for name in given:
-        if name not in spec.params:
-            hint = suggest(name, spec.params, otherwise=_list_of_params(spec))
+        if name not in defaults:
+            hint = suggest(name, defaults, otherwise=_list_of_params(defaults))
             raise InvalidRun(f"parameter {name[:64]!a} does not exist", hint=hint, field="payload")
-    return {**spec.params, **given}
+    return given
 
 
-def _list_of_params(spec: WorkflowSpec) -> str:
-    if not spec.params:
+def _list_of_params(defaults: Mapping[str, Any]) -> str:
+    if not defaults:
         return "The workflow has no parameters."
-    return f"The parameters are: {shortened(', '.join(list(spec.params)[:20]), 400)}."
+    return f"The parameters are: {shortened(', '.join(list(defaults)[:20]), 400)}."

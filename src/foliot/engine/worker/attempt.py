@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foliot.domain.access.run_token import RunLease
 from foliot.domain.fanout.result import MANIFEST_VARIABLE
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.definition import Definition
@@ -204,7 +205,8 @@ class RunningAttempt(Struct, eq=False):
             "results": self._answer_results,
             "chain": self._answer_chain,
         }
-        return self._channel.grant(self.claim.token, handlers)
+        claim = self.claim
+        return self._channel.grant(RunLease(claim.run_id, claim.worker_id, claim.token), handlers)
 
     async def _answer_results(self, request: Mapping[str, object]) -> Mapping[str, object]:
         return await answer_results(self._work, self.claim, request)

@@ -71,6 +71,8 @@ class Consumer:
         self._sweep = sweep
         self._channel = channel
         self._poll = poll
+        self.reports_losses = False
+        """Whether attempts whose lease was lost are reported too, as a remote worker does when it has contact again."""
         self.attempt_log = AttemptLog(clock)
         self._definitions: dict[DefinitionId, Definition] = {}
         self._running: dict[Token, RunningAttempt] = {}
@@ -246,7 +248,7 @@ class Consumer:
                 self._saving_logs -= 1
             # Wakes the claim loops before the finisher, so that a claim saves the outcome in the same transaction.
             self.notify_free_slot()
-        if outcome is not None and running.ending is not Ending.LEASE_LOST:
+        if outcome is not None and (running.ending is not Ending.LEASE_LOST or self.reports_losses):
             self._finisher.add(Finish(claim.run_id, claim.worker_id, claim.token, outcome))
             self.attempt_log.ended(running, outcome)
 

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 from foliot.domain.ids import IdSource, Token, WorkerId
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.run.lease import Renewal, Worker
+from foliot.domain.run.lease import LOCAL, Order, Renewal, Worker, WorkerFacts
 from foliot.engine.deadline import DeadlinePassed, deadline
 from foliot.engine.failures import FailureLog
 from foliot.engine.worker.attempt import Ending
@@ -59,6 +59,7 @@ class Heartbeat:
         queues: tuple[str, ...],
         slots: int,
         process: str = "",
+        facts: WorkerFacts = LOCAL,
         wake: asyncio.Event,
         lease: Millis = LEASE,
     ) -> None:
@@ -69,6 +70,7 @@ class Heartbeat:
         self._label = label
         self._queues = queues
         self._process = process
+        self._facts = facts
         self._lease = lease
         self._renewed_at = Millis(0)
         self._claims_under_way = 0
@@ -77,6 +79,9 @@ class Heartbeat:
         self._holder: Holder | None = None
         self._on_registered: Callable[[], None] = lambda: None
         self._is_draining = False
+        self._order = Order.NONE
+        self.on_drained: Callable[[], None] = lambda: None
+        """Called when an administrator has ordered this worker to drain and stop."""
         self.slots = slots
         self.worker: Worker | None = None
         self.failures = FailureLog(clock).source(self.name)
@@ -146,11 +151,12 @@ class Heartbeat:
 
     async def _register(self) -> None:
         worker_id = WorkerId(self._ids.make(self._clock.now()))
-        worker = Worker(worker_id, self._label, self._queues, self.slots, self._process)
+        worker = Worker(worker_id, self._label, self._queues, self.slots, self._process, self._facts)
         started = self._clock.elapsed()
         await self._work.register(worker, self._lease)
         self._renewed_at = started
         self.worker = worker
+        self._order = Order.NONE
         log.info("worker_registered", extra={"worker": worker.id, "label": worker.name, "slots": worker.slots})
         self._on_registered()
 
@@ -203,6 +209,12 @@ class Heartbeat:
         if self._holder is not None:
             self._holder.end(renewal.gone, Ending.LEASE_LOST)
             self._holder.end(renewal.cancelled, Ending.CANCEL)
+        if renewal.order is not self._order:
+            log.info("worker_ordered", extra={"order": renewal.order or "resume"})
+            self._order = renewal.order
+            if renewal.order is Order.DRAIN:
+                self.on_drained()
+            self._on_registered()  # claims are tried again
 
     def _lose_leases(self, worker: Worker) -> None:
         log.error("worker_leases_lost", extra={"worker": worker.id})

@@ -7,6 +7,7 @@ from typing import Final
 
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
+from foliot.domain.run.lease import LOCAL, WorkerFacts
 from foliot.domain.run.outcome import Outcome
 from foliot.engine.deadline import DeadlinePassed, deadline
 from foliot.engine.loop import Duty
@@ -40,6 +41,7 @@ class WorkerRole:
         queues: tuple[str, ...],
         slots: int,
         process: str = "",
+        facts: WorkerFacts = LOCAL,
         lease: Millis = LEASE,
         poll: Millis = SECOND,
         runners: Collection[Runner] = (),
@@ -54,7 +56,16 @@ class WorkerRole:
         self._channel = channel
         wake = asyncio.Event() if cancels is None else cancels
         self.heartbeat = Heartbeat(
-            work, clock, ids, label=label, queues=queues, slots=slots, process=process, wake=wake, lease=lease
+            work,
+            clock,
+            ids,
+            label=label,
+            queues=queues,
+            slots=slots,
+            process=process,
+            facts=facts,
+            wake=wake,
+            lease=lease,
         )
         self.consumer = Consumer(
             work,

@@ -13,8 +13,10 @@ from ipaddress import ip_address
 from typing import Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
+
 from foliot.domain.access.claims import principal_of_subject
-from foliot.domain.access.principal import DEVELOPMENT, Principal
+from foliot.domain.access.principal import DEVELOPMENT, Principal, run_principal
 from foliot.domain.access.role import Role
 from foliot.domain.access.token import TOKEN_PREFIX
 from foliot.domain.instant import SECOND, Instant
@@ -96,9 +98,12 @@ class StoredAccess:
     async def authenticate(
         self, headers: Mapping[str, str], address: str, subject: str | None = None
     ) -> Principal | None:
+        scheme, _, secret = headers.get("authorization", "").partition(" ")
+        lease = self._services.channel.lease_of(secret.strip()) if scheme.lower() == "bearer" else None
+        if lease is not None:
+            return run_principal(lease)
         if await self.is_open():
             return DEVELOPMENT
-        scheme, _, secret = headers.get("authorization", "").partition(" ")
         if scheme:
             return await self._of_token(secret.strip(), address) if scheme.lower() == "bearer" else None
         session = session_of(headers)
@@ -116,6 +121,7 @@ class StoredAccess:
             principal = self._signed.verify_token(secret, now)
         if principal is None:
             failures.fail("", address, now)
+            await self._services.tokens.record_refusal(secret, address)
         return principal
 
 
@@ -145,9 +151,9 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_host(headers: Mapping[str, str], allowed: frozenset[str] | None) -> None:
+def check_host(headers: Headers, allowed: frozenset[str] | None) -> None:
     """Refuse a request for another host. `allowed`: the names of this server; None: development mode."""
-    given = headers.get("host", "")
+    given = ", ".join(headers.getlist("host"))
     found = _HOST.fullmatch(given)
     names = _LOCAL if allowed is None else allowed
     if found is None or (names and found["name"].lower() not in names):

@@ -2,12 +2,14 @@
 
 base path -> spelling of the path -> host -> route -> method -> principal -> origin -> permission -> query, body
 -> handler -> answer
+
+A path that is no route may be one of the web UI, which needs no credentials.
 """
 
 import logging
-import secrets
+import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
@@ -17,6 +19,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from foliot.domain.access.principal import Principal, PrincipalKind
+from foliot.domain.access.role import Permission
+from foliot.domain.access.signature import SIGNATURE_HEADER
 from foliot.errors import OwnedElsewhere, StorageError
 from foliot.interfaces.api.access import (
     CHANGES,
@@ -37,6 +41,8 @@ from foliot.interfaces.api.errors import ApiError, describe, headers_of, no_rout
 from foliot.interfaces.api.idempotency import once
 from foliot.interfaces.api.reading import JSON, check_media_type, plain_path, read_body, read_content, read_query
 from foliot.interfaces.api.route import PUBLIC, Found, Route, Routes
+from foliot.interfaces.api.signed import signer_of
+from foliot.interfaces.web.ui import WebUi
 from foliot.service.services import Services
 
 log = logging.getLogger("foliot.api")
@@ -51,23 +57,25 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "X-Frame-Options": "DENY",
 }
 """The headers of every answer; a handler may replace them."""
+_READS: Final = ("GET", "HEAD")
 _BODILESS: Final = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
 class Application:
-    """Serves the routes."""
+    """Serves the routes and the web UI."""
 
     def __init__(self, routes: Routes, context: Context) -> None:
         self._routes = routes
         self._context = context
         self._hosts = host_names(context.public_url, context.host)
+        self._web = WebUi(context.base_path, context.web_assets)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             # There are no web sockets. Without an answer, the server closes the connection.
             return
         started = time.perf_counter()
-        request, request_id = Request(scope, receive), secrets.token_hex(8)
+        request, request_id = Request(scope, receive), f"{random.getrandbits(64):016x}"
         headers = {**SECURITY_HEADERS, "X-Request-Id": request_id}
         facts: dict[str, Any] = {"request": request_id, "method": scope["method"], "path": scope["path"][:200]}
         try:
@@ -77,9 +85,10 @@ class Application:
             status, body = describe(error, request_id)
             headers |= headers_of(error)
             answer = Response(encode(body), status, media_type=JSON)
-        for name, value in headers.items():
-            answer.headers[name] = value
-        level = logging.INFO if scope["method"] in CHANGES else logging.DEBUG
+        _set_headers(answer, headers)
+        # Workers send many requests, and what they change is in the events of runs.
+        is_logged = scope["method"] in CHANGES and not facts.pop("is_work", False)
+        level = logging.INFO if is_logged else logging.DEBUG
         if log.isEnabledFor(level):
             spent = round((time.perf_counter() - started) * 1_000, 1)
             log.log(level, "request", extra={**facts, "status": answer.status_code, "ms": spent})
@@ -95,10 +104,11 @@ class Application:
         check_host(request.headers, None if is_open else self._hosts)
         found = self._routes.find(path)
         if found is None:
-            raise no_route(request.scope["path"])
+            return self._web_answer(request, path, headers)
         route = _route(found, request.method)
+        facts["is_work"] = route.permission is Permission.WORK
         values = dict(zip(route.parameters, found.values, strict=True))
-        principal = await self._principal(route, request)
+        principal, content = await self._principal(route, request)
         self._check_change(request, principal, is_open=is_open)
         if principal is not None:
             facts["actor"] = str(principal.actor)
@@ -114,10 +124,19 @@ class Application:
             headers=headers,
         )
         try:
-            return await _handle(route, call, values)
+            return await _handle(route, call, values, content)
         except OwnedElsewhere as error:
             await self._add_places(error)
             raise
+
+    def _web_answer(self, request: Request, path: str, headers: dict[str, str]) -> Response:
+        answer = self._web.answer(path, request.headers.get("accept-encoding", ""))
+        if answer is None:
+            raise no_route(request.scope["path"])
+        if request.method not in _READS:
+            raise _not_allowed(request.method, _READS)
+        headers |= answer.headers
+        return answer
 
     async def _is_open(self) -> bool:
         """Return whether this is development mode. A database that does not answer must not stop the probes."""
@@ -138,9 +157,9 @@ class Application:
         """Return the path below the base path. Only the usual spelling of a path is accepted."""
         path: str = scope["path"]
         base = self._context.base_path
-        if not plain_path(scope.get("raw_path") or path.encode(), path) or not path.startswith(f"{base}/"):
+        if not plain_path(scope.get("raw_path") or path.encode(), path) or not f"{path}/".startswith(f"{base}/"):
             raise no_route(path)
-        return path.removeprefix(base)
+        return path.removeprefix(base) or "/"
 
     def _check_change(self, request: Request, principal: Principal | None, *, is_open: bool) -> None:
         """Refuse changes that a page of another site may have sent, and bodies that are not JSON."""
@@ -157,15 +176,24 @@ class Application:
         elif "content-type" in headers or headers.get("content-length", "0") != "0":
             check_media_type(headers)
 
-    async def _principal(self, route: Route, request: Request) -> Principal | None:
-        """Return who makes a request; None only for routes that answer anyone."""
+    async def _principal(self, route: Route, request: Request) -> tuple[Principal | None, bytes | None]:
+        """Return who makes a request, None only for routes that answer anyone, and its body if that was read."""
         if route.permission == PUBLIC:
-            return None
+            return None, None
+        if route.permission is Permission.WORK and SIGNATURE_HEADER in request.headers:
+            return await signer_of(self._context.services.enrolments, request, route.max_body)
         address = request.client.host if request.client is not None else ""
         principal = await self._context.authenticator.authenticate(request.headers, address, request.scope.get(SUBJECT))
         if principal is None:
             raise unauthenticated()
-        return principal
+        return principal, None
+
+
+def _set_headers(answer: Response, headers: Mapping[str, str]) -> None:
+    """Set all headers at once. Setting them one by one would search the headers for each of them."""
+    encoded = {name.lower().encode("latin-1"): value.encode("latin-1") for name, value in headers.items()}
+    kept = [(name, value) for name, value in answer.raw_headers if name not in encoded]
+    answer.raw_headers = [*kept, *encoded.items()]
 
 
 def services_for(context: Context, principal: Principal | None) -> Services:
@@ -176,23 +204,27 @@ def services_for(context: Context, principal: Principal | None) -> Services:
 def _route(found: Found, method: str) -> Route:
     route = found.methods.get("GET" if method == "HEAD" else method)
     if route is None or (method == "HEAD" and route.streams):
-        allowed = [*found.methods, *(["HEAD"] if "GET" in found.methods else [])]
-        raise ApiError(
-            HTTPStatus.METHOD_NOT_ALLOWED,
-            "method_not_allowed",
-            f"method {method[:16]!a} is not allowed here",
-            hint=f"Use {' or '.join(allowed)}.",
-            headers={"Allow": ", ".join(allowed)},
-        )
+        raise _not_allowed(method, [*found.methods, *(["HEAD"] if "GET" in found.methods else [])])
     return route
 
 
-async def _handle(route: Route, call: Call, values: Mapping[str, str]) -> Response:
+def _not_allowed(method: str, allowed: Sequence[str]) -> ApiError:
+    return ApiError(
+        HTTPStatus.METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        f"method {method[:16]!a} is not allowed here",
+        hint=f"Use {' or '.join(allowed)}.",
+        headers={"Allow": ", ".join(allowed)},
+    )
+
+
+async def _handle(route: Route, call: Call, values: Mapping[str, str], content: bytes | None) -> Response:
     given: dict[str, Any] = dict(values)
     query = read_query(route, call.request.scope["query_string"])
     if route.query is not None:
         given["query"] = query
-    content = await read_content(call.request, route.max_body) if route.method in CHANGES else b""
+    if content is None:
+        content = await read_content(call.request, route.max_body) if route.method in CHANGES else b""
     if route.body is not None:
         given["body"] = read_body(route, content)
     if route.method == "POST" and route.is_repeatable:

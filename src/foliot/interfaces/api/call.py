@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -12,7 +13,13 @@ from foliot.domain.access.principal import Principal
 from foliot.errors import ChangedMeanwhile
 from foliot.interfaces.api.access import SUBJECT, Authenticator
 from foliot.interfaces.api.metering import Metering
+from foliot.interfaces.web.files import ASSETS
+from foliot.service.answers import SampleAnswer
 from foliot.service.services import Services
+
+
+async def _send_nowhere(services: Services, job_id: str | None) -> list[SampleAnswer]:
+    return []
 
 
 @dataclass(kw_only=True)
@@ -23,6 +30,8 @@ class Context:
     authenticator: Authenticator
     base_path: str = ""
     """A prefix of all paths, such as /foliot."""
+    web_assets: Path = ASSETS
+    """The built files of the web UI."""
     public_url: str = ""
     """The address that clients use, if it is not the one that the server listens on."""
     host: str = "127.0.0.1"
@@ -32,6 +41,8 @@ class Context:
     """Finds the file and line of the configuration that define a job, schedule or workflow."""
     doctor: Callable[[], Awaitable[dict[str, Any]]] | None = None
     """Examines the installation. None: this process cannot."""
+    send_samples: Callable[[Services, str | None], Awaitable[list[SampleAnswer]]] = _send_nowhere
+    """Sends a test message to the targets of a job, or to those of the configuration. By default there are none."""
     metering: Metering = field(default_factory=Metering)
     """What counts events for /metrics."""
     streams: int = 0

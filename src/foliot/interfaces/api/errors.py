@@ -7,26 +7,39 @@ from typing import Final
 
 import msgspec
 
+from foliot.domain.work.message import PROTOCOL
 from foliot.errors import (
+    BadSignature,
     ChangedMeanwhile,
     CredentialsRefused,
     FoliotError,
     InUse,
     InvalidCron,
+    InvalidDefinitions,
     InvalidInput,
     InvalidJobDocument,
     InvalidWorkflow,
     JobInUse,
+    JoinRefused,
+    LabelRefused,
+    LogTooLarge,
     NotFound,
     OutputLost,
     OutputPruned,
     OutputUnavailable,
     OwnedElsewhere,
+    ProtocolTooOld,
     RateLimited,
+    Replayed,
     RowUnreadable,
+    RunCancelled,
     SecretError,
+    StaleTimestamp,
     StorageError,
     WaitTimeout,
+    WorkerDisabled,
+    WorkerRefused,
+    WrongState,
 )
 from foliot.service.answers import ErrorBody, ErrorDetail, ProblemBody
 
@@ -38,6 +51,7 @@ STATUSES: Final[Mapping[type[FoliotError], HTTPStatus]] = {
     CredentialsRefused: HTTPStatus.UNAUTHORIZED,
     RateLimited: HTTPStatus.TOO_MANY_REQUESTS,
     InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
+    WrongState: HTTPStatus.CONFLICT,
     NotFound: HTTPStatus.NOT_FOUND,
     OwnedElsewhere: HTTPStatus.CONFLICT,
     JobInUse: HTTPStatus.CONFLICT,
@@ -46,6 +60,16 @@ STATUSES: Final[Mapping[type[FoliotError], HTTPStatus]] = {
     OutputUnavailable: HTTPStatus.CONFLICT,
     OutputLost: HTTPStatus.GONE,
     OutputPruned: HTTPStatus.GONE,
+    WorkerRefused: HTTPStatus.CONFLICT,
+    BadSignature: HTTPStatus.UNAUTHORIZED,
+    StaleTimestamp: HTTPStatus.UNAUTHORIZED,
+    Replayed: HTTPStatus.UNAUTHORIZED,
+    JoinRefused: HTTPStatus.UNAUTHORIZED,
+    WorkerDisabled: HTTPStatus.FORBIDDEN,
+    LabelRefused: HTTPStatus.FORBIDDEN,
+    RunCancelled: HTTPStatus.GONE,
+    LogTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    ProtocolTooOld: HTTPStatus.UPGRADE_REQUIRED,
     SecretError: HTTPStatus.SERVICE_UNAVAILABLE,
     StorageError: HTTPStatus.SERVICE_UNAVAILABLE,
 }
@@ -90,7 +114,9 @@ def headers_of(error: Exception) -> dict[str, str]:
             return error.headers
         case RateLimited():
             return {"Retry-After": str(error.retry_after)}
-        case CredentialsRefused():
+        case ProtocolTooOld():
+            return {"Upgrade": f"foliot-worker/{PROTOCOL}", "Connection": "Upgrade"}
+        case CredentialsRefused() | BadSignature() | StaleTimestamp() | Replayed() | JoinRefused():
             return {"WWW-Authenticate": 'Bearer realm="foliot"'}
     return {}
 
@@ -126,8 +152,11 @@ def _internal(error: FoliotError, request_id: str) -> ErrorBody:
 def _of_foliot(error: FoliotError, request_id: str) -> ErrorBody:
     field = error.field if isinstance(error, InvalidInput) else ""
     problems: Sequence[ProblemBody] = ()
-    if isinstance(error, InvalidWorkflow | InvalidJobDocument):
-        problems = [ProblemBody(message=one.message, hint=one.hint, field=one.key) for one in error.problems]
+    if isinstance(error, InvalidWorkflow | InvalidJobDocument | InvalidDefinitions):
+        problems = [
+            ProblemBody(message=one.message, hint=one.hint, field=one.key, line=one.line, column=one.place.column)
+            for one in error.problems
+        ]
         field = problems[0].field or field if problems else field
     body = _body(error.code, error.message, request_id, hint=error.hint, field=field)
     changes: dict[str, object] = {}

@@ -3,10 +3,12 @@
 import asyncio
 import errno
 import logging
+import random
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final
 
 import uvicorn
@@ -14,8 +16,11 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.api.access import SUBJECT
+from foliot.interfaces.api.answer import encode
 from foliot.interfaces.api.application import Application
 from foliot.interfaces.api.call import Context
+from foliot.interfaces.api.errors import ApiError, describe
+from foliot.interfaces.api.reading import JSON
 from foliot.interfaces.api.resources.all import ROUTES
 
 log = logging.getLogger("foliot.api")
@@ -26,7 +31,9 @@ _GRACE: Final = 5
 _KEEP_ALIVE: Final = 30
 _BACKLOG: Final = 1_024
 _LARGEST_HEAD: Final = 1 << 16
-"""Bytes of the URL and the headers of a request. The connection of a larger one is closed."""
+"""Bytes of the URL and the headers of a request."""
+_LONGEST_HEAD: Final = 30.0
+"""Seconds until the headers of a request are complete, or a new connection sends any. Then it is closed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,18 +105,53 @@ class Listener:
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP, with a limit of the size of headers, and the subject of the client certificate in each scope."""
+    """HTTP, with limits of headers, errors as JSON, and the subject of the client certificate in each scope."""
 
     _is_in_head = False
     _head = 0
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in its base class
+        super().connection_made(transport)
+        self._head_timer = self.loop.call_later(_LONGEST_HEAD, transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_head_timer()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if self._is_in_head:
             self._head += len(data)
             if self._head > _LARGEST_HEAD:
-                self.transport.close()
+                hint = f"Send at most {_LARGEST_HEAD} bytes of headers."
+                error = ApiError(
+                    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large", "the headers are too large", hint=hint
+                )
+                self._refuse(error)
                 return
         super().data_received(data)
+        if not self._is_in_head:
+            self._stop_head_timer()
+        elif self._head_timer is None:
+            self._head_timer = self.loop.call_later(_LONGEST_HEAD, self.transport.close)
+
+    def send_400_response(self, msg: str) -> None:
+        hint = "Check the request line, the headers and the length of the body; use a library for HTTP."
+        message = "the request is not valid HTTP/1.1"
+        self._refuse(ApiError(HTTPStatus.BAD_REQUEST, "invalid_request", message, hint=hint))
+
+    def _refuse(self, error: ApiError) -> None:
+        """Answer a request that does not reach the application, and close the connection."""
+        status, body = describe(error, f"{random.getrandbits(64):016x}")
+        content = encode(body)
+        head = f"HTTP/1.1 {status} {status.phrase}\r\nContent-Type: {JSON}\r\nContent-Length: {len(content)}\r\n"
+        self.transport.write(f"{head}Connection: close\r\n\r\n".encode() + content)
+        self.transport.close()
+
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False
@@ -190,7 +232,8 @@ def _config(application: Application, address: Address) -> uvicorn.Config:
         ws="none",
         lifespan="off",
         log_config=None,
-        log_level="warning",
+        # Its warnings are about requests of strangers, who could fill the log with them.
+        log_level="error",
         access_log=False,
         proxy_headers=False,
         server_header=False,

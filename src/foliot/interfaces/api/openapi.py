@@ -8,6 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 import foliot
+from foliot.interfaces.api.reading import may_be_empty
 from foliot.interfaces.api.route import PUBLIC, Route, Routes
 from foliot.service.answers import ErrorBody
 
@@ -76,7 +77,7 @@ def _body(route: Route, schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]
     if route.examples:
         named = {f"example {number}": {"value": one} for number, one in enumerate(route.examples, 1)}
         content["examples"] = named
-    return {"required": True, "content": {"application/json": content}}
+    return {"required": not may_be_empty(route.body), "content": {"application/json": content}}
 
 
 def _path_parameters(route: Route) -> list[dict[str, Any]]:
@@ -120,6 +121,8 @@ def _responses(route: Route, schemas: Mapping[Any, dict[str, Any]]) -> dict[str,
     own = [HTTPStatus.UNPROCESSABLE_ENTITY] if route.query or route.body or not route.query else []
     if route.body is not None:
         own += [HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNSUPPORTED_MEDIA_TYPE]
+    if route.parameters:
+        own.append(HTTPStatus.NOT_FOUND)  # a path with characters that no name has
     everywhere = () if route.permission == PUBLIC else _EVERYWHERE
     for status in sorted({*everywhere, *own, *route.errors}):
         answers.setdefault(str(int(status)), _response(status, error))

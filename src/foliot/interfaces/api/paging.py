@@ -12,6 +12,8 @@ from foliot.interfaces.api.reading import Parameters
 from foliot.service.answers import Page
 
 MOST: Final = 1_000
+LARGEST: Final = (1 << 63) - 1
+"""The largest index or offset that a database stores."""
 Item = TypeVar("Item")
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST, description="How many items the page has at most.")]
 Cursor = Annotated[str, msgspec.Meta(max_length=512, description="`next` of the page before.")]

@@ -1,7 +1,9 @@
 """Reads bodies and queries strictly. What a route does not declare is refused, with the name of the field."""
 
+import asyncio
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -15,6 +17,8 @@ from foliot.interfaces.api.route import Route
 
 JSON: Final = "application/json"
 _MOST_PARAMETERS: Final = 100
+_LONGEST_BODY: Final = 60.0
+"""Seconds."""
 _PLACE: Final = re.compile(r" - at `(?:key in )?\$(?P<path>[^`]*)`$")
 _UNKNOWN: Final = re.compile(r"^Object contains unknown field `(?P<name>.*)`$", re.DOTALL)
 _MISSING: Final = re.compile(r"^Object missing required field `(?P<name>.*)`$")
@@ -51,14 +55,29 @@ def read_query(route: Route, query_string: bytes) -> Any:
             raise _unknown(next(iter(given)), "parameter")
         return None
     try:
-        return msgspec.convert(given, route.query, strict=False)
+        query = msgspec.convert(given, route.query, strict=False)
     except msgspec.ValidationError as error:
         raise refusal(error, "parameter") from None
+    _check_zones(query)
+    return query
+
+
+def _check_zones(query: msgspec.Struct) -> None:
+    """Refuse times without an offset: what they mean would depend on the zone of the server."""
+    for name, value in msgspec.structs.asdict(query).items():
+        if isinstance(value, datetime) and value.tzinfo is None:
+            raise ApiError(
+                HTTPStatus.UNPROCESSABLE_ENTITY,
+                "invalid_field",
+                f"parameter {name!a}: {value.isoformat()} has no timezone",
+                hint="Add an offset, such as Z or %2B02:00.",
+                field=name,
+            )
 
 
 def read_body(route: Route, content: bytes) -> Any:
     """Return the body as the type that the route declares."""
-    if not content and _may_be_empty(route.body):
+    if not content and may_be_empty(route.body):
         content = b"{}"
     return decode(content, route.body)
 
@@ -120,17 +139,22 @@ async def read_content(request: Request, most: int) -> bytes:
         raise _too_large(most)
     chunks, size = [], 0
     try:
-        async for chunk in request.stream():
-            size += len(chunk)
-            if size > most:
-                raise _too_large(most)
-            chunks.append(chunk)
+        async with asyncio.timeout(_LONGEST_BODY):
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > most:
+                    raise _too_large(most)
+                chunks.append(chunk)
     except ClientDisconnect:
         raise ApiError(HTTPStatus.BAD_REQUEST, "incomplete_body", "the body is not complete") from None
+    except TimeoutError:
+        message = f"the body was not complete after {_LONGEST_BODY:g} seconds"
+        close = {"Connection": "close"}
+        raise ApiError(HTTPStatus.REQUEST_TIMEOUT, "request_timeout", message, headers=close) from None
     return b"".join(chunks)
 
 
-def _may_be_empty(kind: Any) -> bool:
+def may_be_empty(kind: Any) -> bool:
     """Whether every field of the body has a default, so that the body may be left out."""
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return False

@@ -76,7 +76,8 @@ class Route:
         """The least role that may call it."""
         if self.permission == PUBLIC:
             return PUBLIC
-        return next((str(role) for role in PEOPLE if role.may(self.permission)), "worker")
+        other = "run" if self.permission is Permission.REPORT else "worker"
+        return next((str(role) for role in PEOPLE if role.may(self.permission)), other)
 
     def allows(self, principal: Principal, parameters: Mapping[str, str]) -> bool:
         if self.permission == PUBLIC or principal.may(self.permission):

@@ -1,7 +1,7 @@
 """Server-sent events. Every value is JSON on one line, so that no text of a job can form a frame of its own."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import aclosing
 from http import HTTPStatus
 from typing import Any, Final
@@ -22,6 +22,7 @@ MOST_STREAMS: Final = 1_000
 _COMMENT: Final = b": heartbeat\n\n"
 _RETRY: Final = b"retry: 1000\n\n"
 _END: Final = object()
+_PART: Final = 65_536
 
 
 def frame(data: bytes, *, number: str = "", event: str = "") -> bytes:
@@ -61,12 +62,26 @@ async def event_frames(call: Call, after: int | None, run_id: str | None = None)
             if isinstance(batch, Reset):
                 yield frame(msgspec.json.encode(batch), number=str(batch.id), event="reset")
             elif run_id is None:
-                if batch:
-                    yield b"".join(frame(one.data, number=str(one.id), event=one.view.kind) for one in batch)
+                for part in _joined(frame(one.data, number=str(one.id), event=one.view.kind) for one in batch):
+                    yield part
             elif batch:
                 views = await events.of_tree(run_id, batch, known)
                 parts = [frame(msgspec.json.encode(one), number=str(one.id), event=one.kind) for one in views]
                 yield b"".join(parts) or _COMMENT
+
+
+def _joined(frames: Iterable[bytes]) -> Iterator[bytes]:
+    """Join frames to parts of a moderate size: a client that does not read on keeps one of them in memory."""
+    parts: list[bytes] = []
+    size = 0
+    for one in frames:
+        parts.append(one)
+        size += len(one)
+        if size >= _PART:
+            yield b"".join(parts)
+            parts, size = [], 0
+    if parts:
+        yield b"".join(parts)
 
 
 async def log_frames(call: Call, run_id: str) -> AsyncIterator[bytes]:

@@ -1,18 +1,16 @@
-"""Where crontabs are on this machine, and what belongs to them: accounts, scripts, the time zone."""
+"""Where crontabs are on this machine, and the scripts that belong to them."""
 
 import os
-import pwd
 import re
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from foliot import cron
-from foliot.errors import FoliotError, InvalidInput
+from foliot.errors import FoliotError
+from foliot.interfaces import machine
+from foliot.interfaces.machine import current_account
 
-ROOT: Final = Path("/")
 _SPOOLS: Final = ("var/spool/cron/crontabs", "var/spool/cron", "var/spool/cron/tabs", "var/cron/tabs")
 _TIMEOUT: Final = 30
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -25,22 +23,6 @@ class Source(NamedTuple):
     file: str
     text: str
     owner: str | None
-
-
-def current_account() -> str:
-    """Return the name of the account that this process runs as."""
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
-
-
-def home_of(account: str) -> str | None:
-    """Return the home directory of an account, or None if it does not exist."""
-    try:
-        return pwd.getpwnam(account).pw_dir
-    except (KeyError, ValueError):
-        return None
 
 
 # -- crontabs
@@ -64,7 +46,7 @@ def read_user_crontab(account: str) -> Source:
             return Source("crontab", _decode(done.stdout), account)
         refusal = _decode(done.stderr).strip() or f"crontab ended with {done.returncode}"
     for spool in _SPOOLS:
-        file = ROOT / spool / account
+        file = machine.ROOT / spool / account
         if _is_readable(file):
             return read_file(file, account)
     raise FoliotError(
@@ -84,9 +66,9 @@ def read_file(file: Path, owner: str | None) -> Source:
 
 def read_system_crontabs() -> tuple[list[Source], list[Path]]:
     """Return /etc/crontab and the files of /etc/cron.d, and the files there that cron may ignore by their names."""
-    main = ROOT / "etc/crontab"
+    main = machine.ROOT / "etc/crontab"
     files = [main] if main.exists() else []
-    named = sorted(_files(ROOT / "etc/cron.d"))
+    named = sorted(_files(machine.ROOT / "etc/cron.d"))
     files += [file for file in named if _NAME.fullmatch(file.name)]
     skipped = [file for file in named if not _NAME.fullmatch(file.name) and not file.name.startswith(".")]
     if not files:
@@ -97,18 +79,18 @@ def read_system_crontabs() -> tuple[list[Source], list[Path]]:
 def is_system_crontab(file: Path) -> bool:
     """Return whether the lines of a file name their users, judged by its place."""
     place = file.absolute()
-    return place == ROOT / "etc/crontab" or place.parent == ROOT / "etc/cron.d"
+    return place == machine.ROOT / "etc/crontab" or place.parent == machine.ROOT / "etc/cron.d"
 
 
 def unused_directories(text: str) -> list[Path]:
     """Return the directories of scripts that a text does not name."""
-    directories = [ROOT / "etc" / f"cron.{name}" for name in ("hourly", "daily", "weekly", "monthly")]
+    directories = [machine.ROOT / "etc" / f"cron.{name}" for name in ("hourly", "daily", "weekly", "monthly")]
     return [place for place in directories if list_scripts(f"/etc/{place.name}") and f"/etc/{place.name}" not in text]
 
 
 def list_scripts(directory: str) -> list[str] | None:
     """Return the names of the programs that run-parts starts, in its order; None if the directory cannot be read."""
-    place = ROOT / directory.lstrip("/")
+    place = machine.ROOT / directory.lstrip("/")
     if not place.is_dir() or not os.access(place, os.R_OK | os.X_OK):
         return None
     return sorted(file.name for file in _files(place) if _NAME.fullmatch(file.name) and os.access(file, os.X_OK))
@@ -128,31 +110,3 @@ def _is_readable(file: Path) -> bool:
 
 def _decode(data: bytes) -> str:
     return data.decode(errors="surrogateescape")
-
-
-# -- the time zone
-
-
-def machine_timezone() -> str | None:
-    """Return the time zone by which cron runs on this machine; None if its name cannot be found."""
-    return next((name for name in _zone_names() if _is_zone(name)), None)
-
-
-def _zone_names() -> Iterator[str]:
-    """Yield names, the one that the C library uses first."""
-    yield _zone_of_path(os.path.realpath(ROOT / "etc/localtime"))
-    with suppress(OSError):
-        yield (ROOT / "etc/timezone").read_text(errors="replace").strip()
-    yield _zone_of_path(os.environ.get("TZ", "").removeprefix(":"))
-
-
-def _zone_of_path(path: str) -> str:
-    return re.sub(r".*/zoneinfo/(?:posix/|right/)?", "", path)
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        cron.zone(name)
-    except InvalidInput:
-        return False
-    return True

@@ -24,8 +24,9 @@ _SECTIONS: Final = {
         "import": "Convert a crontab to a configuration.",
         "check": "Check a configuration for problems.",
         "plan": "Show what a configuration would change, and what would fire.",
+        "demo": "Create a shop with a month of history, and serve it.",
         "serve": "Run a scheduler and a worker.",
-        "worker": "Run a worker.",
+        "worker": "Run a worker, or manage remote ones.",
         "reload": "Apply the configuration now.",
         "dsn": "Register databases that fanouts may read.",
         "alert": "Try out where notifications go.",
@@ -63,6 +64,7 @@ _SECTIONS: Final = {
     "Maintenance": {
         "audit": "List who changed what.",
         "doctor": "Check this installation and suggest fixes.",
+        "worker-check": "Check what a server answers to workers.",
         "verify": "Check the tick ledger against the schedules.",
         "backup": "Copy the database while it is in use.",
         "migrate": "Create or upgrade the database.",
@@ -71,7 +73,8 @@ _SECTIONS: Final = {
 }
 _HOMES: Final = {
     "serve": "serve:serve",
-    "worker": "serve:worker",
+    "demo": "demo:demo",
+    "worker-check": "worker_check:command",
     "import": "import_crontab:command",
     "workflows": "workflows.listing:command",
     **{name: f"control:{name}" for name in ("cancel", "retry", "mark", "pause", "resume")},

@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from foliot.errors import FoliotError, InvalidInput
+from foliot.interfaces.cli.place import url_option
 
 CONFIG: Final = "foliot.toml"
 NAMING: Final = (
@@ -32,7 +33,12 @@ def config_option(function: Decorated) -> Decorated:
 
 
 def storage_options(function: Decorated) -> Decorated:
-    """Add `--storage` and `--config`: each of them can name the database."""
+    """Add `--storage`, `--config` and `--url`: each of them can name what the command works on."""
+    return database_options(url_option(function))
+
+
+def database_options(function: Decorated) -> Decorated:
+    """Add `--storage` and `--config`, for commands that need the database itself."""
     storage = click.option(
         "--storage",
         envvar="FOLIOT_STORAGE",

@@ -5,7 +5,7 @@ from foliot.domain.job.job import Job
 from foliot.domain.workflow.builder import read_conditions
 from foliot.domain.workflow.dependencies import Dependencies, unit_id, unit_of
 from foliot.domain.workflow.spec import Edge
-from foliot.errors import InvalidRun, NotFound
+from foliot.errors import NotFound, WrongState
 from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, stored_jobs
 
@@ -42,7 +42,7 @@ class DependencyService:
             for execution in active:
                 # An execution that cannot be read may contain both.
                 if execution.error is not None or {child, parent} <= execution.jobs.keys():
-                    raise InvalidRun(
+                    raise WrongState(
                         f'an execution with "{child}" and "{parent}" has not ended',
                         hint=f"Wait for it, or: foliot cancel {execution.run_id}",
                     )

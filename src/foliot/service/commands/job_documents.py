@@ -93,7 +93,7 @@ class JobDocumentService:
         given = tree.get("id", job_id)
         if given is None:
             given = self._ids.make(self._clock.now())
-        if not isinstance(given, str) or (job_id is not None and given != job_id):
+        if job_id is not None and given != job_id:
             hint = "Leave it out of the body, or give the same id."
             raise InvalidJob(f"id {shown(given)} is not {shown(job_id)}", hint=hint, field="id")
         return {**tree, "id": text(given, "id", InvalidJob)}

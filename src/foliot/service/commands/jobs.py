@@ -37,12 +37,19 @@ from foliot.service.run_waiter import RunWaiter
 class JobService:
     """Creates and changes jobs."""
 
-    def __init__(self, storage: Storage, clock: Clock, dependencies: DependencyService, urls: UrlSecrets) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Clock,
+        dependencies: DependencyService,
+        urls: UrlSecrets,
+        waiter: RunWaiter,
+    ) -> None:
         self._storage = storage
         self._urls = urls
         self._dependencies = dependencies
         self._queries = JobQueries(storage, clock)
-        self._waiter = RunWaiter(storage, clock)
+        self._waiter = waiter
 
     async def put(
         self,
@@ -55,6 +62,17 @@ class JobService:
 
         `expected`: the revisions that changes were made for; another one raises ChangedMeanwhile.
         """
+        prepared = await self.prepare(jobs, coming=coming)
+        stored = await self._storage.definitions.put_jobs(list(prepared.items()), expected=expected)
+        watched = watched_by(jobs)
+        if watched:
+            await self._storage.definitions.watch_jobs(watched)
+        return stored
+
+    async def prepare(
+        self, jobs: Mapping[JobId, JobSpec], *, coming: Collection[JobId] = ()
+    ) -> Mapping[JobId, JobSpec]:
+        """Return jobs in the form that the storage takes. One that is invalid or has another owner refuses all."""
         for job_id, spec in jobs.items():
             check_job(job_id, spec)
         known = await known_jobs(self._storage, jobs)
@@ -65,11 +83,7 @@ class JobService:
         if any(spec.notify.urls or spec.kind == CHAIN for spec in jobs.values()):
             # Chains raise alerts, which are at least logged.
             await begin_notifications(self._storage)
-        stored = await self._storage.definitions.put_jobs(list(jobs.items()), expected=expected)
-        watched = watched_by(jobs)
-        if watched:
-            await self._storage.definitions.watch_jobs(watched)
-        return stored
+        return jobs
 
     async def _check_gates(self, jobs: Mapping[JobId, JobSpec], coming: Collection[JobId]) -> None:
         """Refuse a gate on a job that is neither stored nor put together with it."""

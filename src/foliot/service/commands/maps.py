@@ -25,6 +25,7 @@ from foliot.errors import FoliotError, InvalidInput, InvalidRun
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService
+from foliot.service.event_reader import EventReader
 from foliot.service.map_results import as_they_come, in_order, open_results
 
 Items = Iterable[Any] | AsyncIterable[Any]
@@ -35,8 +36,9 @@ LONGEST_STORING: Final = Millis(20 * HOUR)
 class MapService:
     """Starts fanouts over jobs, and reads their results."""
 
-    def __init__(self, storage: Storage, clock: Clock, ids: IdSource, jobs: JobService) -> None:
+    def __init__(self, storage: Storage, clock: Clock, ids: IdSource, jobs: JobService, events: EventReader) -> None:
         self._storage = storage
+        self._events = events
         self._clock = clock
         self._ids = ids
         self._jobs = jobs
@@ -73,9 +75,9 @@ class MapService:
 
         An item that never started, because the fanout ended before, is cancelled.
         """
-        known = await open_results(self._storage, self._clock, RunId(text(run_id, "run_id", InvalidInput)))
-        async for result in in_order(known) if ordered else as_they_come(known):
-            yield result
+        async with open_results(self._storage, self._events, RunId(text(run_id, "run_id", InvalidInput))) as known:
+            async for result in in_order(known) if ordered else as_they_come(known):
+                yield result
 
     async def _store(self, run_id: RunId, documents: AsyncIterator[Sequence[bytes]], packer: ChunkPacker) -> None:
         store = self._storage.items

@@ -23,7 +23,7 @@ from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import PART_SOURCE
 from foliot.domain.workflow.template import has_template
-from foliot.errors import InvalidInput, InvalidRun, NotFound, RowUnreadable, shown
+from foliot.errors import InvalidInput, InvalidRun, NotFound, RowUnreadable, WrongState, shown
 from foliot.ports.clock import Clock
 from foliot.ports.fanouts import FanoutRecord, ItemFilter
 from foliot.ports.orders import Created
@@ -35,7 +35,6 @@ from foliot.service.queries.fanouts import FanoutQueries
 from foliot.service.queries.logs import Cursor, Logs, LogView
 from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, view_run
 from foliot.service.queries.runs import RunQueries
-from foliot.service.references import References
 from foliot.service.run_waiter import RunWaiter
 
 MAX_DEDUPE_KEY: Final = 255
@@ -65,14 +64,16 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
 class RunService:
     """Creates and changes runs."""
 
-    def __init__(self, storage: Storage, clock: Clock, ids: IdSource, jobs: JobService, logs: Logs) -> None:
+    def __init__(
+        self, storage: Storage, clock: Clock, ids: IdSource, jobs: JobService, logs: Logs, waiter: RunWaiter
+    ) -> None:
         self._storage = storage
         self._clock = clock
         self._ids = ids
         self._jobs = jobs
         self._logs = logs
         self._queries = RunQueries(storage, logs, clock)
-        self._waiter = RunWaiter(storage, clock)
+        self._waiter = waiter
         self._known_jobs: dict[str, Job] = {}
         """Jobs as they were read last, which may have changed."""
 
@@ -164,12 +165,12 @@ class RunService:
         return again.id
 
     async def _ended(self, run_id: str) -> Run:
-        """Return a run that can be repeated. Raise InvalidRun if it has not ended."""
+        """Return a run that can be repeated. Raise WrongState if it has not ended."""
         run = await self.record(run_id)
         if run.unreadable is not None:
             raise _not_repeatable(run, run.unreadable)
         if not run.status.is_terminal:
-            raise InvalidRun(
+            raise WrongState(
                 f"run {run_id} has not ended: it is {run.status}",
                 hint=f"Wait for it, or cancel it with: foliot cancel {run_id}",
             )
@@ -211,7 +212,7 @@ class RunService:
         if marked.answer is MarkAnswer.NOT_FOUND:
             raise NotFound("run", run_id)
         if marked.answer is MarkAnswer.RUNNING:
-            raise InvalidRun(f"run {run_id} is running", hint=f"Cancel it first with: foliot cancel {run_id}")
+            raise WrongState(f"run {run_id} is running", hint=f"Cancel it first with: foliot cancel {run_id}")
         return marked
 
     async def cancel(self, run_id: str) -> CancelAnswer:
@@ -273,10 +274,6 @@ class RunService:
         if RunId(run_id) not in found:
             raise NotFound("run", run_id)
         return found[RunId(run_id)]
-
-    async def find(self, reference: str) -> Run:
-        """Return the run with an id, with a part of an id, or the last one: see `References.run`."""
-        return await References(self._storage).run(reference)
 
     async def records(self, only: RunFilter) -> list[Run]:
         """Return runs as they are stored, newest first."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final, NamedTuple, Unpack
 
+from foliot.domain.chain.spec import Ceilings
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
 from foliot.domain.input.keywords import as_written, read_keywords
 from foliot.domain.input.schedule import schedule_of
@@ -59,9 +60,11 @@ class _Comparison(NamedTuple):
 
 
 class DefaultLayers:
-    """The defaults for new and changed schedules, the same for the services of every actor."""
+    """The defaults for new and changed definitions, the same for the services of every actor."""
 
     def __init__(self) -> None:
+        self.ceilings = Ceilings()
+        """What no class of chains may exceed, by the configuration."""
         self.app = NO_DEFAULTS
         """Defaults that the application declares."""
         self.file = NO_DEFAULTS
@@ -158,11 +161,14 @@ class ScheduleService:
         wanted = {name: spec for name, spec in compared.specs.items() if name in compared.known or name not in over}
         return await self._storage.definitions.put_schedules(self._with_uids(wanted))
 
-    async def prepare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[NewSchedule]:
-        """Return schedules in the form that the storage takes. One invalid schedule refuses all."""
+    async def prepare(
+        self, schedules: Mapping[ScheduleId, ScheduleSpec], *, coming: Collection[JobId] = ()
+    ) -> list[NewSchedule]:
+        """Return schedules in the form that the storage takes. One invalid schedule refuses all. They may start jobs in
+        `coming`, which are stored together with them."""
         compared = await self._compare(schedules)
         self.check(compared.changes)
-        await self._check_changes(compared)
+        await self._check_changes(compared, coming)
         return self._with_uids(compared.specs)
 
     async def _compare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> _Comparison:
@@ -184,7 +190,7 @@ class ScheduleService:
             error.add_context(f"schedule {_quoted(named)}")
             raise
 
-    async def _check_changes(self, compared: _Comparison) -> None:
+    async def _check_changes(self, compared: _Comparison, coming: Collection[JobId] = ()) -> None:
         """Refuse changes of schedules with another owner, and schedules of jobs that do not exist.
 
         A schedule may name a workflow that is deployed later.
@@ -193,7 +199,7 @@ class ScheduleService:
         changed = [(name, owners[name], spec.source) for name, spec in compared.changes.items() if name in owners]
         refuse_foreign("schedule", changed)
         named = {spec.job_id for spec in compared.changes.values() if spec.job_id is not None}
-        await self._jobs.refuse_missing(named)
+        await self._jobs.refuse_missing(named.difference(coming))
 
     def _with_uids(self, specs: Mapping[ScheduleId, ScheduleSpec]) -> list[NewSchedule]:
         uids = map(ScheduleUid, self._ids.batch(self._clock.now(), len(specs)))

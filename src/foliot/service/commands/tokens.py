@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from foliot.domain.access.actor import SYSTEM
 from foliot.domain.access.principal import Principal, PrincipalKind, Scope, parse_scope, trigger_scope
-from foliot.domain.access.role import Role, parse_role
+from foliot.domain.access.role import CREDENTIAL_ROLES, Role, parse_role
 from foliot.domain.access.token import (
     SECRET_BITS,
     TOKEN_PREFIX,
@@ -20,6 +21,7 @@ from foliot.domain.access.token import (
     token_id_of,
     token_text,
 )
+from foliot.domain.access.trail import AuditAction, AuditKind, ChangeRecord
 from foliot.domain.ids import IdSource
 from foliot.domain.input.timing import Moment, optional_instant
 from foliot.domain.input.words import text
@@ -83,7 +85,7 @@ class TokenService:
         if (role is None) == (job is None):
             hint = "Give a role, or the job that the token may start."
             raise InvalidInput("a token has either a role or a job", hint=hint, field="role")
-        known = None if role is None else parse_role(role)
+        known = None if role is None else parse_role(role, known=CREDENTIAL_ROLES)
         scopes = () if job is None else (await self._scope_of(job),)
         now = self._clock.now()
         token_id = self._ids.make(now)
@@ -152,6 +154,18 @@ class TokenService:
             role=None if token.role is None else Role(token.role),
             scopes=frozenset(map(parse_scope, token.scopes)),
         )
+
+    async def record_refusal(self, secret: str, address: str) -> None:
+        """Record in the audit trail that a token was refused. The entry has its id, if it is one of Foliot, and never
+        its text. After some failures an address is refused before it comes so far, so the trail cannot be flooded."""
+        refused = ChangeRecord(
+            AuditAction.REFUSE, AuditKind.TOKEN, token_id_of(secret) or "unknown", None, {"address": address}
+        )
+        try:
+            await self._storage.acting_as(SYSTEM).audit.add([refused])
+        except StorageError as error:
+            # The answer is the same: the token is refused.
+            log.warning("refusal_not_recorded", extra={"error": error.message})
 
     async def _save_use(self, token: StoredToken, now: Instant) -> None:
         if needs_use_saved(token.last_used_at, now):

@@ -1,6 +1,7 @@
 """Commands on workflows: put, deploy, delete, and pause steps; and on their executions: start, rerun, mark, answer."""
 
 import logging
+from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,16 +14,26 @@ from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.input.words import flag, text
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.outcome import Reason
-from foliot.domain.run.run import Ended, Run, Status
+from foliot.domain.run.run import Ended, Status
 from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
+from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.check import check_workflow
 from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of, jobs_of_all, related_jobs
 from foliot.domain.workflow.recursion import jobs_started_by, jobs_started_by_job, recursion_in
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
-from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, InvalidWorkflow, NotFound, RowUnreadable, suggest
+from foliot.errors import (
+    InvalidInput,
+    InvalidRun,
+    InvalidSchedule,
+    InvalidWorkflow,
+    NotFound,
+    RowUnreadable,
+    WrongState,
+    suggest,
+)
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Deployment, WorkflowVersion
 from foliot.ports.storage import Storage
@@ -42,7 +53,6 @@ from foliot.service.paging import (
     workflow_id_of,
 )
 from foliot.service.queries.execution_view import ExecutionView, view_execution
-from foliot.service.references import References
 
 log = logging.getLogger(__name__)
 
@@ -152,12 +162,15 @@ class WorkflowService:
         around = declared or Declared(workflows=workflows)
         coming = around.jobs.keys() | jobs_of_all(around.workflows)
         conflicts = NameConflicts(self._storage, around.workflows)
+        beside, together = _as_jobs(around.workflows), dict(around.jobs)
+        known_later = dict.fromkeys(coming)
         for workflow_id, spec in workflows.items():
-            jobs = {**await self.jobs_named(related_jobs(workflow_id, spec), besides=coming), **around.jobs}
+            stored = await self.jobs_named(related_jobs(workflow_id, spec), besides=coming)
+            jobs = ChainMap(together, stored)
             refuse_foreign("workflow", _owners(workflow_id, spec, jobs))
             taken = await conflicts.taken(workflow_id, spec)
-            named = _with_workflows(jobs, around)
-            check_workflow(workflow_id, spec, named, watchable=jobs.keys() | coming, taken=taken)
+            watchable: ChainMap[JobId, Any] = ChainMap(known_later, stored)
+            check_workflow(workflow_id, spec, ChainMap(beside, together, stored), watchable=watchable, taken=taken)
         await self._refuse_recursion(workflows, around)
 
     async def _refuse_recursion(self, workflows: Mapping[str, WorkflowSpec], around: Declared) -> None:
@@ -262,7 +275,7 @@ class WorkflowService:
         _refuse_unknown_steps(execution, [step])
         run_id = (await self._approvals(execution)).get(step)
         if run_id is None or not await self._storage.orders.answer({run_id: ended}):
-            raise InvalidRun(f'step "{step}" does not wait for approval', hint=f"See: foliot show {execution_id}")
+            raise WrongState(f'step "{step}" does not wait for approval', hint=f"See: foliot show {execution_id}")
 
     async def _approvals(self, execution: ExecutionView) -> dict[str, RunId]:
         """Return the runs of approval steps. Other waiting runs cannot be answered, since their work must be done."""
@@ -295,8 +308,16 @@ class WorkflowService:
         """Return an execution with all its steps. Raise NotFound if it does not exist."""
         found = await self.status(execution_id)
         if found is None:
-            raise NotFound("execution", execution_id)
+            raise await self.no_execution(execution_id)
         return found
+
+    async def no_execution(self, execution_id: str) -> NotFound | WrongState:
+        """Return why there is no such execution: it does not exist, or its run waits for a coordinator."""
+        run = (await self._storage.queries.get_runs([RunId(execution_id)])).get(RunId(execution_id))
+        if run is None or run.status.is_terminal or kind_of(run) is not RunKind.EXECUTION:
+            return NotFound("execution", execution_id)
+        hint = f"A coordinator opens it, usually at once. See: foliot show {execution_id}"
+        return WrongState(f"execution {execution_id} has not begun: its run is {run.status}", hint=hint)
 
     async def status(self, execution_id: str) -> ExecutionView | None:
         """Return an execution with all its steps, or None if it does not exist."""
@@ -309,14 +330,6 @@ class WorkflowService:
         name = None if workflow_id is None else text(workflow_id, "workflow_id", InvalidInput)
         found = await self._storage.queries.executions(workflow_id=name, limit=limit)
         return [view_execution(details) for details in found.executions]
-
-    async def find_execution(self, reference: str) -> Run:
-        """Return the run of an execution, given as `RunService.find` takes it."""
-        return await References(self._storage).execution(reference)
-
-    async def is_execution(self, run_id: RunId) -> bool:
-        """Return whether a run is an execution that has begun."""
-        return bool(await self._storage.queries.get_executions([run_id]))
 
     async def own_schedules(self, workflow_id: str) -> dict[ScheduleId, ScheduleSpec]:
         """Return the schedules that were defined with a workflow, without those added by hand."""
@@ -378,7 +391,6 @@ def _refuse_unknown_steps(execution: ExecutionView, steps: Sequence[str]) -> Non
             raise NotFound("step", step, known=known)
 
 
-def _with_workflows(jobs: Mapping[JobId, JobSpec], around: Declared) -> dict[JobId, JobSpec]:
-    """Add the workflows that are stored together, so that steps can name them."""
-    coming = {JobId(name): jobs_of(name, 0, spec)[JobId(name)] for name, spec in around.workflows.items()}
-    return {**jobs, **coming}
+def _as_jobs(workflows: Mapping[str, WorkflowSpec]) -> dict[JobId, JobSpec]:
+    """Return the workflows that are stored together as jobs, so that steps can name them."""
+    return {JobId(name): jobs_of(name, 0, spec)[JobId(name)] for name, spec in workflows.items()}

@@ -1,7 +1,6 @@
 """Sends a test message to targets, and returns what each of them answers."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from foliot.domain.instant import Instant
 from foliot.domain.notification.message import Message, sample_document
@@ -9,15 +8,8 @@ from foliot.domain.notification.rule import Target
 from foliot.domain.notification.settings import NotificationSettings
 from foliot.domain.secrets import public_hook
 from foliot.ports.notifier import Notifier
+from foliot.service.answers import SampleAnswer
 from foliot.service.services import Services
-
-
-class SampleResult(NamedTuple):
-    target: str
-    place: str
-    """The beginning of the URL. The rest may be a secret."""
-    is_accepted: bool
-    answer: str
 
 
 async def urls_of(settings: NotificationSettings, services: Services, job_id: str) -> Mapping[Target, str]:
@@ -28,10 +20,12 @@ async def urls_of(settings: NotificationSettings, services: Services, job_id: st
 
 async def send_samples(
     notifiers: Mapping[str, Notifier], urls: Mapping[Target, str], message_id: str, job_id: str | None, now: Instant
-) -> list[SampleResult]:
+) -> list[SampleAnswer]:
     message = Message(message_id, sample_document(now, job_id))
     results = []
     for target, url in urls.items():
         answer = await notifiers[target].deliver(message, url)
-        results.append(SampleResult(target, public_hook(url), answer.is_accepted, answer.text))
+        results.append(
+            SampleAnswer(target=target, place=public_hook(url), is_accepted=answer.is_accepted, answer=answer.text)
+        )
     return results

@@ -9,13 +9,19 @@ from foliot.ports.clock import Clock
 from foliot.ports.pages import JobDetails, Matches, ScheduleDetails
 from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
+from foliot.service.event_reader import EventReader
 from foliot.service.queries.chains import ChainQueries
 from foliot.service.queries.cron import CronQuery
 from foliot.service.queries.doctor.report import Doctor, Report
 from foliot.service.queries.events import EventQueries
 from foliot.service.queries.explained import ExplainQuery
 from foliot.service.queries.fanouts import FanoutQueries
+from foliot.service.queries.history import HistoryQueries
+from foliot.service.queries.home import HomeQuery
+from foliot.service.queries.job_rows import JobRowQueries
 from foliot.service.queries.jobs import JobPage, JobQueries
+from foliot.service.queries.ledger_page import LedgerPageQuery
+from foliot.service.queries.log_lines import LineQueries
 from foliot.service.queries.logs import Logs
 from foliot.service.queries.metrics import MetricsQuery
 from foliot.service.queries.overview import OverviewQuery
@@ -33,15 +39,21 @@ from foliot.service.references import References
 class Queries:
     storage: Storage
     clock: Clock
+    reader: EventReader
     runs: RunQueries
+    log_lines: LineQueries
     fanouts: FanoutQueries
     chains: ChainQueries
     jobs: JobQueries
+    job_rows: JobRowQueries
+    history: HistoryQueries
+    ledger_page: LedgerPageQuery
     schedules: ScheduleQueries
     workflows: WorkflowQueries
     ticks: TickQueries
     overview: OverviewQuery
     status: StatusQuery
+    home: HomeQuery
     explained: ExplainQuery
     ledgers: LedgerQueries
     events: EventQueries
@@ -49,20 +61,29 @@ class Queries:
     cron: CronQuery
 
     @classmethod
-    def on(cls, storage: Storage, clock: Clock, logs: Logs, documents: DocumentFormat) -> "Queries":
-        events = EventQueries(storage, clock)
+    def on(
+        cls, storage: Storage, clock: Clock, reader: EventReader, logs: Logs, documents: DocumentFormat
+    ) -> "Queries":
+        events = EventQueries(storage, reader)
+        status = StatusQuery(storage, clock)
         return cls(
             storage=storage,
             clock=clock,
+            reader=reader,
             runs=RunQueries(storage, logs, clock),
+            log_lines=LineQueries(storage, logs),
             fanouts=FanoutQueries(storage, clock),
             chains=ChainQueries(storage, clock),
             jobs=JobQueries(storage, clock),
+            job_rows=JobRowQueries(storage, clock),
+            history=HistoryQueries(storage),
+            ledger_page=LedgerPageQuery(storage, clock),
             schedules=ScheduleQueries(storage, clock),
             workflows=WorkflowQueries(storage, clock, documents),
             ticks=TickQueries(storage),
             overview=OverviewQuery(storage, clock),
-            status=StatusQuery(storage, clock),
+            status=status,
+            home=HomeQuery(storage, clock, status),
             explained=ExplainQuery(storage, clock),
             ledgers=LedgerQueries(storage),
             events=events,
@@ -88,6 +109,6 @@ class Queries:
         """Return the report about this storage and the machine."""
         return await doctor.with_storage(self.storage, self.clock)
 
-    def step_logs(self, execution_id: RunId) -> StepLogs:
+    def step_logs(self, execution_id: str) -> StepLogs:
         """Return a reader of the logs of all steps of an execution."""
-        return StepLogs(self.storage, self.clock, execution_id)
+        return StepLogs(self.storage, self.reader, RunId(execution_id))

@@ -54,11 +54,14 @@ class ChainQueries:
         *,
         class_id: str | None = None,
         state: ChainState | None = None,
+        is_open: bool = False,
         limit: int = 100,
     ) -> tuple[list[ChainView], tuple[int, str] | None]:
-        """Return chains, the newest first, and where the next page begins, if there may be one."""
+        """Return chains, the newest first, and where the next page begins, if there may be one. `is_open`: those that
+        are not closed."""
         before = None if cursor is None else ChainCursor(Instant(max(0, min(cursor[0], LATEST))), RunId(cursor[1]))
-        found = await self._queries.chains_page(ChainFilter(class_id=class_id, state=state, limit=limit, before=before))
+        only = ChainFilter(class_id=class_id, state=state, is_open=is_open, limit=limit, before=before)
+        found = await self._queries.chains_page(only)
         return [view_chain(record) for record in found.chains], found.next
 
     async def open(self, *, class_id: str | None = None, limit: int = 100) -> list[ChainView]:

@@ -7,13 +7,15 @@ from typing import Final
 import msgspec
 
 from foliot.domain import cron
-from foliot.domain.instant import to_datetime
+from foliot.domain.instant import Instant, from_datetime, to_datetime
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
-from foliot.service.queries.schedule_view import view_listed_schedule
+from foliot.service.queries.fires import fires_at
 
 _COMPARED: Final = 200
 """How many schedules are compared with the expression."""
+_TIMES: Final = 20
+"""How many fire times are compared."""
 _LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
 
@@ -80,14 +82,18 @@ class CronQuery:
         )
 
     async def _collisions(self, times: Sequence[datetime]) -> list[Collision]:
-        """Return which of the first schedules fire at these times, as far as their next five fire times show it."""
+        """Return which of the first schedules fire at the first of these times."""
         found = await self._queries.schedules(limit=_COMPARED)
-        now = self._clock.now()
-        by_time: dict[datetime, list[str]] = {}
+        now, moments = self._clock.now(), [from_datetime(at) for at in times[:_TIMES]]
+        by_time: dict[Instant, list[str]] = {}
         for schedule in found.schedules:
-            for at in view_listed_schedule(schedule, now, found.project_pause).preview:
+            for at in fires_at(schedule, moments, now, found.project_pause):
                 by_time.setdefault(at, []).append(schedule.id)
-        return [Collision(at=at, schedules=by_time[at]) for at in times if at in by_time]
+        return [
+            Collision(at=at, schedules=by_time[moment])
+            for at, moment in zip(times, moments, strict=False)
+            if moment in by_time
+        ]
 
 
 def _fires(times: Sequence[datetime], begin: datetime) -> list[Fire]:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from glob import escape
 
+from foliot.domain.fanout.item_status import ItemStatus
 from foliot.domain.fanout.result import PAGE, ItemResult, ResultQuery, result_of
 from foliot.domain.ids import RunId
 from foliot.domain.run.reference import RunById
@@ -23,63 +24,72 @@ class FanoutQueries:
         self._items = storage.items
         self._clock = clock
 
-    async def progress(self, run_id: RunId) -> FanoutView | None:
+    async def progress(self, run_id: str) -> FanoutView | None:
         """Return how far a fanout has come. None: it was not opened, or is no fanout."""
-        found = await self._queries.run(RunById(run_id))
+        found = await self._queries.run(RunById(RunId(run_id)))
         if isinstance(found, Matches):
             raise NotFound("run", run_id)
         return None if found.fanout is None else view_fanout(found.fanout, found.run, self._clock.now())
 
     async def items(
-        self, run: Run, *, after: int | None = None, failed: bool = False, pattern: str | None = None, limit: int = 100
+        self,
+        run_id: str,
+        *,
+        after: int | None = None,
+        failed: bool = False,
+        status: ItemStatus | None = None,
+        pattern: str | None = None,
+        limit: int = 100,
     ) -> FanoutItemsView:
         """Return items of a fanout in their order, 1 to 10,000 of them, beginning after an index.
 
-        `failed`: those that failed, timed out or were cancelled. `pattern`: those whose text matches it, with the
-        wildcards * ? and [...].
+        `failed`: those that failed, timed out or were cancelled. `status`: those with this status, in place of
+        `failed`. `pattern`: those whose text matches it, with the wildcards * ? and [...].
         """
         check_limit(limit)
-        only = ItemFilter(after=-1 if after is None else after, failed=failed, pattern=pattern, limit=limit)
-        return view_items(await self._page(run, only))
+        begin = -1 if after is None else after
+        only = ItemFilter(after=begin, failed=failed, status=status, pattern=pattern, limit=limit)
+        return view_items(await self._page(run_id, only))
 
     async def results(
-        self, run: Run, *, after: int | None = None, failed: bool = False, limit: int = 100
+        self, run_id: str, *, after: int | None = None, failed: bool = False, limit: int = 100
     ) -> list[ItemResult]:
         """Return the results of items that have ended, in their order, beginning after an index. A page ends early when
         its items and outputs are large; an empty page is the last one."""
         check_limit(limit)
         query = ResultQuery(after=-1 if after is None else after, limit=min(limit, PAGE), failed=failed)
-        found = await self._items.results(run.id, query)
+        found = await self._items.results(RunId(run_id), query)
         if not found and after is None:
-            await self._page(run, ItemFilter(limit=1))
+            await self._page(run_id, ItemFilter(limit=1))
         return [result_of(child) for child in found]
 
-    async def item(self, run: Run, item: str) -> ItemView:
+    async def item(self, run_id: str, item: str) -> ItemView:
         """Return an item of a fanout, given by its index or its exact text. A number is an index, if there is one."""
-        page = await self._page(run, ItemFilter(limit=1))
+        page = await self._page(run_id, ItemFilter(limit=1))
         index = int(item) if item.isdecimal() else None
         if index is not None and index < page.record.body.items:
-            page = await self._page(run, ItemFilter(after=index - 1, limit=1))
+            page = await self._page(run_id, ItemFilter(after=index - 1, limit=1))
             return view_items(page).items[0]
-        async for found in self._matching(run, escape(item)):
+        async for found in self._matching(run_id, escape(item)):
             return found
         raise InvalidInput(
-            f"fanout {run.id} has no item {item[:64]!a}",
-            hint=f"Give an index from 0, or the exact text. List them with: foliot show {run.id} --items '*'",
+            f"fanout {run_id} has no item {item[:64]!a}",
+            hint=f"Give an index from 0, or the exact text. List them with: foliot show {run_id} --items '*'",
         )
 
-    async def _matching(self, run: Run, pattern: str) -> AsyncIterator[ItemView]:
+    async def _matching(self, run_id: str, pattern: str) -> AsyncIterator[ItemView]:
         only: ItemFilter | None = ItemFilter(pattern=pattern, limit=1)
         while only is not None:
-            page = await self._page(run, only)
+            page = await self._page(run_id, only)
             for found in view_items(page).items:
                 yield found
             only = None if page.next is None else only._replace(after=page.next)
 
-    async def _page(self, run: Run, only: ItemFilter) -> ItemsPage:
-        page = await self._queries.fanout_items(run.id, only)
+    async def _page(self, run_id: str, only: ItemFilter) -> ItemsPage:
+        page = await self._queries.fanout_items(RunId(run_id), only)
         if page is None:
-            raise self.no_items(run)
+            found = await self._queries.get_runs([RunId(run_id)])
+            raise self.no_items(found[RunId(run_id)]) if RunId(run_id) in found else NotFound("run", run_id)
         return page
 
     @staticmethod

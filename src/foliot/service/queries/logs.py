@@ -3,7 +3,6 @@
 Only the storage is read, so following a run continues when its server or its worker restarts.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -25,9 +24,9 @@ from foliot.domain.run.logs import (
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import BEGUN, AttemptRecord, Run
 from foliot.errors import NotFound, OutputLost, OutputPruned, OutputTruncated, OutputUnavailable, OutputUnfinished
-from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
-from foliot.service.run_waiter import POLL_INTERVAL
+from foliot.ports.topic import Topic
+from foliot.service.event_reader import EventReader
 
 _PAGE: Final = 1_000
 _LAST_SEQ: Final = (1 << 63) - 1
@@ -90,47 +89,51 @@ class LogDigest(NamedTuple):
 class Logs:
     """Reads the logs of runs."""
 
-    def __init__(self, storage: Storage, clock: Clock) -> None:
+    def __init__(self, storage: Storage, events: EventReader) -> None:
         self._storage = storage
-        self._clock = clock
+        self._events = events
 
     async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncGenerator[LogView | LogEnd, None]:
         """Yield the output of all attempts of a run until it has ended; the last item is the end of the log.
 
         `after` is the cursor of the last piece that the caller has.
         """
-        run = await self._run(run_id)
+        run = await self.run(run_id)
         pieces = Pieces(self._storage, run.id, after)
-        while True:
-            async for piece in pieces.new(run):
-                yield piece
-            if run.status.is_terminal:
-                break
-            await self._clock.wait(asyncio.Event(), POLL_INTERVAL)
-            # The run is read before its log: if it has ended, all its output is in the log.
-            found = await self._storage.queries.get_runs([run.id])
-            if run.id not in found:
-                yield LogEnd(LogState.PRUNED)
-                return
-            run = found[run.id]
-        yield await self._end(run)
+        async for piece in pieces.new(run):
+            yield piece
+        if not run.status.is_terminal:
+            async with self._events.watching([run.id], Topic.LOGS) as watch:
+                while not run.status.is_terminal:
+                    watch.clear()
+                    # The run is read before its log: if it has ended, all its output is in the log.
+                    found = await self._storage.queries.get_runs([run.id])
+                    if run.id not in found:
+                        yield LogEnd(LogState.PRUNED)
+                        return
+                    run = found[run.id]
+                    async for piece in pieces.new(run):
+                        yield piece
+                    if not run.status.is_terminal:
+                        await watch.wait()
+        yield await self.end(run)
 
     async def read(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
         """Yield the output of a run so far; the last item is the end of the log, `open` if more may follow."""
-        run = await self._run(run_id)
+        run = await self.run(run_id)
         async for piece in Pieces(self._storage, run.id, after).new(run):
             yield piece
-        yield await self._end(run)
+        yield await self.end(run)
 
     async def tail(self, run_id: str, pieces: int = 100) -> LogTail:
         """Return the last pieces of the output so far."""
-        run = await self._run(run_id)
+        run = await self.run(run_id)
         chunks = await self._storage.queries.tail_log(run.id, limit=pieces)
         numbers = _Numbers(await self._storage.queries.attempts(run.id))
         first = (chunks[0].token, chunks[0].seq - 1) if chunks else None
         views = [*_views(chunks, numbers, first)]
         last = views[-1].cursor if views else None
-        return LogTail([*views, *numbers.cuts_before(run, last)], await self._end(run))
+        return LogTail([*views, *numbers.cuts_before(run, last)], await self.end(run))
 
     async def summary(self, run: Run, attempts: Sequence[AttemptRecord], kept_from: Instant | None) -> LogDigest:
         """Return how the log of a run ends, with one read of the log."""
@@ -152,7 +155,7 @@ class Logs:
 
         Raises a subclass of `OutputUnavailable` if it is not complete.
         """
-        run = await self._run(run_id)
+        run = await self.run(run_id)
         record = _find_attempt(run, await self._storage.queries.attempts(run.id), attempt)
         chunks = [] if record is None else await self._chunks(run.id, record.token)
         end = await self._log_end(chunks, record)
@@ -160,13 +163,14 @@ class Logs:
             raise _refusal(run.id, end)
         return b"".join(chunk.data for chunk in chunks if chunk.stream == "stdout")
 
-    async def _run(self, run_id: str) -> Run:
+    async def run(self, run_id: str) -> Run:
+        """Return a run as it is stored."""
         found = await self._storage.queries.get_runs([RunId(run_id)])
         if RunId(run_id) not in found:
             raise NotFound("run", run_id)
         return found[RunId(run_id)]
 
-    async def _end(self, run: Run) -> LogEnd:
+    async def end(self, run: Run) -> LogEnd:
         """Return how the log of the last attempt ends. The log of a run without attempts is complete."""
         if not run.status.is_terminal:
             return LogEnd(LogState.OPEN)
@@ -197,16 +201,17 @@ class Logs:
 class Pieces:
     """Reads the log of a run from a position on, as far as it has been printed, and continues with each call."""
 
-    def __init__(self, storage: Storage, run_id: RunId, after: Cursor | None = None) -> None:
+    def __init__(self, storage: Storage, run_id: RunId, after: Cursor | None = None, *, page: int = _PAGE) -> None:
         self._storage = storage
         self._run_id = run_id
+        self._page = page
         self._after = None if after is None else (Token(after[0]), after[1])
         self._known: set[Token] = set()
         self._numbers = _Numbers(())
 
     async def new(self, run: Run) -> AsyncIterator[LogView]:
         """Yield the pieces printed since the last call. `run` must have been read before this call."""
-        while chunks := await self._storage.queries.read_log(self._run_id, after=self._after, limit=_PAGE):
+        while chunks := await self._storage.queries.read_log(self._run_id, after=self._after, limit=self._page):
             await self._load_attempts({chunk.token for chunk in chunks})
             for piece in _views(chunks, self._numbers, self._after):
                 yield self._advance(piece)

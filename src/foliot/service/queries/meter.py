@@ -15,7 +15,8 @@ from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.ports.pages import RunTimes
 from foliot.ports.storage import Storage
-from foliot.service.queries.events import EncodedEvent, EventQueries, EventView, Reset
+from foliot.service.event_reader import EncodedEvent, EventView
+from foliot.service.queries.events import EventQueries, Reset
 
 DRIFT_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3_600.0)
 DURATION_BOUNDS: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3_600.0, 21_600.0, 86_400.0)

@@ -186,14 +186,14 @@ def view_run(run: Run, start_input: StartInput = NO_START_INPUT, launch: LaunchR
         item=item.text,
         item_base64=item.base64,
         item_index=int(run.child_key or 0) if kind is RunKind.ITEM else None,
-        progress=None if run.progress is None else _view_progress(run.progress),
+        progress=None if run.progress is None else view_progress(run.progress),
         executor_run_id=None if launch is None else launch.executor_run_id,
         executor_started_at=None if launch is None else moment(launch.started_at),
         unreadable=run.unreadable is not None,
     )
 
 
-def _view_progress(progress: SavedProgress) -> ProgressView:
+def view_progress(progress: SavedProgress) -> ProgressView:
     return ProgressView(fraction=progress.fraction, text=progress.text, at=to_datetime(progress.at))
 
 

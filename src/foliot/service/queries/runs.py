@@ -1,5 +1,6 @@
 """Queries about runs."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -10,7 +11,7 @@ from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import from_datetime
 from foliot.domain.run.logs import LogState
 from foliot.domain.run.reference import RunById, read_reference
-from foliot.domain.run.run import Run, Status
+from foliot.domain.run.run import Status
 from foliot.domain.tree.run_kind import OF_CHILDREN, RunKind, kind_of
 from foliot.errors import NotFound
 from foliot.ports.clock import Clock
@@ -25,6 +26,7 @@ from foliot.service.queries.executions import ExecutionPage, execution_page
 from foliot.service.queries.fanout_view import FanoutView, view_fanout
 from foliot.service.queries.logs import Logs
 from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, view_run
+from foliot.service.queries.timeline import Phase, timeline
 from foliot.service.references import References
 
 FAILED: Final = (Status.FAILED, Status.TIMEOUT)
@@ -44,6 +46,8 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     run: RunView
     why: RunExplanation | ExecutionExplanation | FanoutExplanation | ChainExplanation
     attempts: list[AttemptView]
+    timeline: list[Phase]
+    """When it waited and when it ran, in order."""
     log: LogEndView
     given_back: int
     """How many starts with output were ended because their worker stopped."""
@@ -81,10 +85,12 @@ class RunQueries:
         run, execution, fanout = details.run, details.execution, details.fanout
         log = await self._logs.summary(run, details.attempts, details.logs_kept_from)
         chain = await chain_of(self._queries, run)
+        names = {state.worker.id: state.worker.name for state in details.blockers.workers}
         return RunPage(
             run=view_run(run, details.start_input, details.launch),
             why=explain_run(details, chain),
             attempts=[view_attempt(record) for record in details.attempts],
+            timeline=timeline(run, details.attempts, names),
             log=LogEndView(**log.end._asdict()),
             given_back=log.given_back,
             execution=None if execution is None else execution_page(execution, details.blockers),
@@ -102,9 +108,13 @@ class RunQueries:
             raise NotFound("run", run_id)
         return view_run(found.run, found.start_input, found.launch)
 
-    async def find(self, reference: str) -> Run:
-        """Return a run as it is stored. `reference` is as for `page`."""
-        return await self._references.run(reference)
+    async def named(self, reference: str) -> RunView:
+        """Return only the run, given as for `page`."""
+        parsed = read_reference(reference)
+        found = await self._queries.find_run(parsed)
+        if isinstance(found, Matches):
+            raise await self._references.no_single_run(reference, parsed, found)
+        return view_run(found.run, found.start_input, found.launch)
 
     async def newest(
         self,
@@ -115,9 +125,13 @@ class RunQueries:
         root: str | None = None,
         failed: bool = False,
         since: datetime | None = None,
+        until: datetime | None = None,
         kind: RunKind | None = None,
         parent: str | None = None,
         children: bool = False,
+        statuses: Sequence[Status] = (),
+        tag: str | None = None,
+        search: str = "",
         before: str | None = None,
         limit: int = 100,
     ) -> list[RunView]:
@@ -125,8 +139,9 @@ class RunQueries:
         only its children.
 
         Steps, items and reducers are left out, unless `children` is set or the job, the root, the parent or the kind
-        asks for them. `failed`: those that failed or timed out. `since`: those created then or later. `before`: those
-        after this run in the list.
+        asks for them. `failed`: those that failed or timed out. `statuses`: several, in place of `status`. `since`:
+        those created then or later, `until`: then or earlier. `tag`: those of jobs with this tag. `search`: the
+        beginning of the id. `before`: those after this run in the list.
         """
         only = RunFilter(
             job_id=None if job is None else JobId(job),
@@ -137,7 +152,12 @@ class RunQueries:
             roots=not children and job is None and root is None and parent is None and kind not in OF_CHILDREN,
         )
         among = RunListFilter(
-            statuses=FAILED if failed else (), since=None if since is None else from_datetime(since), kind=kind
+            statuses=FAILED if failed else statuses,
+            since=None if since is None else from_datetime(since),
+            until=None if until is None else from_datetime(until),
+            kind=kind,
+            tag=tag,
+            prefix=search.upper(),
         )
         within = {name: read_reference(text) for name, text in (("root", root), ("parent", parent)) if text is not None}
         found = await self._queries.runs(only, **within, among=among)
@@ -168,11 +188,11 @@ class RunQueries:
         if schedule is not None and await self._queries.schedule(ScheduleId(schedule)) is None:
             raise await self._references.no_schedule(schedule)
 
-    async def unserved_queue(self, run_id: RunId) -> str | None:
+    async def unserved_queue(self, run_id: str) -> str | None:
         """Return the queue of a run if no worker of that queue is alive, else None."""
-        found = await self._queries.run(RunById(run_id))
+        found = await self._queries.run(RunById(RunId(run_id)))
         if isinstance(found, Matches):
-            raise await self._references.no_single_run(run_id, RunById(run_id), found)
+            raise NotFound("run", run_id)
         queue = found.run.queue
-        served = any(state.serves(queue) for state in found.blockers.workers)
+        served = any(state.takes_runs and queue in state.worker.queues for state in found.blockers.workers)
         return None if served else queue

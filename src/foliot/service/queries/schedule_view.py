@@ -132,7 +132,7 @@ def _preview(timetable: Timetable, after: Instant) -> Sequence[Instant]:
 
 def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleView:
     spec = schedule.revision.spec
-    description = _in_words(spec, schedule.id)
+    description = rule_in_words(spec, schedule.id)
     is_valid = spec.type is not ScheduleType.CRON or description is not None
     is_unreadable = schedule.is_unreadable or not is_valid
     return ScheduleView(
@@ -162,7 +162,7 @@ def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleVie
     )
 
 
-def _in_words(spec: ScheduleSpec, schedule_id: ScheduleId) -> str | None:
+def rule_in_words(spec: ScheduleSpec, schedule_id: ScheduleId) -> str | None:
     """Return the cron expression in words, from its compiled form: only that has the day rule and the name that H is
     derived from."""
     if spec.type is not ScheduleType.CRON:

@@ -8,6 +8,7 @@ import msgspec
 
 from foliot.domain.chain.class_state import BreakerState, read_class
 from foliot.domain.instant import DAY, SECOND, Instant, to_datetime
+from foliot.domain.run.lane import needs_in_words, split_lane
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.tree.tree import TREES_QUEUE
@@ -65,6 +66,14 @@ class QueuesUnserved(BaseNotice, frozen=True, kw_only=True, tag="queues_unserved
     state: State = State.ATTENTION
 
 
+class LabelsUnserved(BaseNotice, frozen=True, kw_only=True, tag="labels_unserved"):
+    """Runs wait for a worker with labels that no living worker of their queue has."""
+
+    needs: tuple[tuple[str, ...], ...]
+    """What the runs need: labels, and `executor=...`."""
+    state: State = State.ATTENTION
+
+
 class SchedulesLate(BaseNotice, frozen=True, kw_only=True, tag="schedules_late"):
     """Schedules were not decided in time, though a scheduler may be alive. Counting stops at 10,000."""
 
@@ -116,6 +125,7 @@ Notice = (
     | NoScheduler
     | NoWorker
     | QueuesUnserved
+    | LabelsUnserved
     | SchedulesLate
     | JobsStopped
     | JobsFailing
@@ -154,6 +164,8 @@ class StorageView(msgspec.Struct, frozen=True, kw_only=True):
     logs: int
     free: int | None
     """None: not known, because the database is on a server."""
+    engine: str
+    """The database: sqlite or postgresql."""
 
 
 class StatusPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,10 +189,12 @@ class StatusQuery:
         self._deliveries = storage.deliveries
         self._clock = clock
 
-    async def page(self) -> StatusPage:
+    async def page(self, classes: Sequence[ChainClass] | None = None) -> StatusPage:
+        """Return the page. `classes`: all classes of chains, if they were read already."""
         now = self._clock.now()
         found = await self._queries.health(health_limits(now))
-        breakers = breaker_notices(await self._queries.chain_classes(), now)
+        known = await self._queries.chain_classes() if classes is None else classes
+        breakers = breaker_notices(known, now)
         notices = [*notices_of(found), *breakers, *await self._clock_notices(found, now)]
         notices += [notice async for notice in delivery_notices(self._deliveries, now)]
         notices.sort(key=lambda notice: SEVEREST_FIRST.index(notice.state))
@@ -234,8 +248,8 @@ def notices_of(found: HealthDetails) -> Iterator[Notice]:
     # A coordinator is a worker of the queue of trees only, and executes no jobs.
     if not any(worker.is_alive and worker.worker.queues != (TREES_QUEUE,) for worker in found.workers):
         yield NoWorker()
-    elif unserved := _unserved(found):
-        yield QueuesUnserved(queues=unserved)
+    else:
+        yield from _unserved(found)
     if found.late_count:
         since = min((at for at in map(late_since, found.late) if at is not None), default=None)
         yield SchedulesLate(count=found.late_count, since=moment(since), schedules=_ids(found.late))
@@ -258,8 +272,14 @@ def breaker_notices(classes: Iterable[ChainClass], now: Instant) -> Iterator[Bre
         yield BreakersOpen(breakers=breakers)
 
 
-def _unserved(found: HealthDetails) -> tuple[str, ...]:
-    return tuple(queue for queue in found.ready_queues if not any(worker.serves(queue) for worker in found.workers))
+def _unserved(found: HealthDetails) -> Iterator[QueuesUnserved | LabelsUnserved]:
+    lanes = [lane for lane in found.ready_queues if not any(worker.serves(lane) for worker in found.workers)]
+    queues = dict.fromkeys(queue for queue, _ in map(split_lane, lanes))
+    unserved = tuple(queue for queue in queues if not any(worker.serves(queue) for worker in found.workers))
+    if unserved:
+        yield QueuesUnserved(queues=unserved)
+    if needs := [needed for queue, needed in map(split_lane, lanes) if needed and queue not in unserved]:
+        yield LabelsUnserved(needs=tuple(tuple(needs_in_words(needed)) for needed in dict.fromkeys(needs)))
 
 
 def _ids(schedules: Sequence[Schedule]) -> tuple[str, ...]:

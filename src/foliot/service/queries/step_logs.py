@@ -5,18 +5,17 @@ fanout are left out, because there may be very many.
 A rerun does not include the output of the steps whose results it kept: their runs belong to the former execution.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Final, NamedTuple
 
 from foliot.domain.chain.spec import CHAIN
 from foliot.domain.ids import RunId
 from foliot.domain.workflow.spec import GRAPH
-from foliot.ports.clock import Clock
 from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
+from foliot.ports.topic import Topic
+from foliot.service.event_reader import EventReader
 from foliot.service.queries.logs import LogView, Pieces
-from foliot.service.run_waiter import POLL_INTERVAL
 
 _PAGE: Final = 500
 
@@ -29,9 +28,9 @@ class StepPiece(NamedTuple):
 class StepLogs:
     """Reads the logs of all steps and keeps its position: after an error, the same object continues there."""
 
-    def __init__(self, storage: Storage, clock: Clock, execution_id: RunId, *, page: int = _PAGE) -> None:
+    def __init__(self, storage: Storage, events: EventReader, execution_id: RunId, *, page: int = _PAGE) -> None:
         self._storage = storage
-        self._clock = clock
+        self._events = events
         self._execution_id = execution_id
         self._page = page
         self._known: set[RunId] = set()
@@ -44,12 +43,16 @@ class StepLogs:
 
     async def follow(self) -> AsyncIterator[StepPiece]:
         """Yield all further pieces until the execution has ended."""
-        while True:
-            async for piece in self.new():
-                yield piece
-            if self.is_over:
-                return
-            await self._clock.wait(asyncio.Event(), POLL_INTERVAL)
+        async with self._events.watching(self._executions, Topic.LOGS) as watch:
+            while True:
+                watch.clear()
+                async for piece in self.new():
+                    yield piece
+                if self.is_over:
+                    return
+                for run_id in (*self._executions, *self._open):
+                    watch.add(run_id)
+                await watch.wait()
 
     async def new(self) -> AsyncIterator[StepPiece]:
         """Yield the pieces printed since the last call, step by step."""

@@ -5,12 +5,13 @@ are read many at once, and those without findings are done. The others are read 
 at the same time: a ledger with findings is read a second time, and only findings that both reads have are reported.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from foliot.domain.audit import AuditInput, Fault, Finding, LaunchedRun, LedgerCheck, Page
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
-from foliot.domain.instant import LATEST, Instant
+from foliot.domain.instant import LATEST, Instant, from_datetime
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.tick import TickRecord
 from foliot.errors import FoliotError, InvalidInput, RowUnreadable
@@ -18,6 +19,7 @@ from foliot.ports.pages import RunFilter, ScheduleLedger
 from foliot.ports.storage import Storage
 from foliot.service.queries.short_ledger import count_if_sound
 from foliot.service.queries.unreadable_rows import unreadable_rows
+from foliot.service.queries.verified import FindingView, Verified, view_finding
 
 _PAGE: int = 200
 _SHORT: int = 100
@@ -54,6 +56,37 @@ class LedgerQueries:
             yield report
         async for report in verify_rows(self._storage, since):
             yield report
+
+    async def verified(
+        self,
+        since: datetime,
+        *,
+        most: int | None = None,
+        progress: Callable[[int, int], None] = lambda schedules, ticks: None,
+    ) -> Verified:
+        """Check everything and return the result, with at most `most` findings. `progress` is called with the numbers
+        of schedules and ticks so far."""
+        findings: list[FindingView] = []
+        schedules = ticks = unsound = others = faults = 0
+        async for report in self.verify(from_datetime(since)):
+            is_ledger = report.schedule_id is not None
+            schedules += is_ledger
+            ticks += report.ticks
+            unsound += is_ledger and not report.is_sound
+            others += not is_ledger
+            faults += len(report.findings)
+            left = None if most is None else most - len(findings)
+            findings += [view_finding(report.schedule_id, one) for one in report.findings[:left]]
+            progress(schedules, ticks)
+        return Verified(
+            is_sound=not faults,
+            schedules=schedules,
+            ticks=ticks,
+            unsound_schedules=unsound,
+            other_rows=others,
+            faults=faults,
+            findings=findings,
+        )
 
 
 async def verify(storage: Storage, since: Instant) -> AsyncIterator[Report]:

@@ -12,7 +12,6 @@ from foliot.domain.deploy.deployment import FILE
 from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.run.reference import read_reference
-from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.secrets import public_document
 from foliot.domain.workflow.layout import Layout, edge_words, layout_of
@@ -132,7 +131,7 @@ class WorkflowQueries:
             version=version.version,
             description=spec.description,
             params=public_document(spec.params),
-            steps=[_view_step(step, layers[step.name], step.name in found.paused) for step in spec.steps],
+            steps=[view_step(step, layers[step.name], step.name in found.paused) for step in spec.steps],
             execution=None if shown is None else execution_page(shown, found.blockers),
             given=public_document(dict(shown.execution.params)) if shown is not None and is_given else None,
             document=self._documents.write_public(version.workflow_id, spec, _own_schedules(found.schedules)),
@@ -191,14 +190,21 @@ class WorkflowQueries:
         found = await self._queries.execution(RunId(execution_id))
         return execution_page(found.executions[0], found.blockers) if found.executions else None
 
-    async def step_names(self, run: Run) -> list[str] | None:
+    async def find_execution(self, reference: str) -> str:
+        """Return the id of an execution, given as a run is: by its id, a part of it, `@last` or `WORKFLOW@last`."""
+        return (await self._references.execution(reference)).id
+
+    async def step_names(self, run_id: str) -> list[str] | None:
         """Return the step names of the execution or chain that a run is or will become, or None for any other run.
 
         The steps of a chain are named by their stages, with a number.
         """
-        begun = (await self._queries.execution(run.id)).executions
+        begun = (await self._queries.execution(RunId(run_id))).executions
         if begun:
             return [step.name for step in begun[0].steps]
+        run = (await self._queries.get_runs([RunId(run_id)])).get(RunId(run_id))
+        if run is None:
+            raise NotFound("run", run_id)
         jobs = await self._storage.definitions.get_jobs([run.job_id])
         spec = jobs[run.job_id].spec if run.job_id in jobs else None
         if run.tree == CHAIN or (spec is not None and spec.kind == CHAIN):
@@ -211,7 +217,7 @@ class WorkflowQueries:
         return [step.name for step in workflow.newest.spec.steps]
 
 
-def _view_step(step: Step, layer: int, is_paused: bool) -> WorkflowStepView:
+def view_step(step: Step, layer: int, is_paused: bool) -> WorkflowStepView:
     return WorkflowStepView(
         name=step.name,
         layer=layer,

@@ -7,13 +7,15 @@ import pytest
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
 from foliot.domain.ids import JobId
+from foliot.domain.instant import MINUTE
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.outcome import DONE
 from foliot.domain.tree.kind import Wanted
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.progress import StepState
+from foliot.ports.job_rows import JobRowFilter
 from foliot.ports.trees import UnsettledTree
-from foliot.testing.builders import a_finish, a_run, failed, some_runs, succeeded
+from foliot.testing.builders import a_finish, a_run, every, failed, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.conformance.storage.tree_builders import ETL, NOTES, a_child, a_settlement, an_opening, opened
 
@@ -57,6 +59,19 @@ async def statements_of_a_round(scene: Scene, sent: list[str], count: int) -> in
     settled = [next_step(one) for one in found.trees]
     assert len(await scene.storage.trees.settle(settled, at=scene.now)) == count
     return len(sent)
+
+
+async def test_a_page_of_many_job_rows_sends_as_many_statements_as_one_job(scene: Scene, sent: list[str]) -> None:
+    counts = []
+    for number in range(50):
+        await scene.schedule(every(60, job_id=f"job{number}"), schedule_id=f"s{number}")
+        if number in (0, 49):
+            await scene.fire_after(MINUTE)
+            sent.clear()
+            await scene.storage.queries.job_rows(JobRowFilter())
+            counts.append(len(sent))
+
+    assert counts[0] == counts[1]
 
 
 def everything(one: UnsettledTree) -> Wanted:

@@ -32,7 +32,7 @@ def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
 def dump(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Return all rows of all tables."""
     tables = [name for (name,) in rows(path, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
-    return {table: rows(path, f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables if table != "counters"}
+    return {table: sorted(rows(path, f"SELECT * FROM {table}"), key=repr) for table in tables if table != "counters"}
 
 
 def names(directory: Path) -> list[str]:

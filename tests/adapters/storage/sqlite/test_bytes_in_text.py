@@ -24,7 +24,7 @@ DOCUMENTS = {
     *("jobs.spec", "schedules.spec", "revisions.spec", "workflows.spec", "trees.held", "trees.progress"),
     *("runs.limits", "steps.blockers", "workers.queues", "events.items"),
 }
-CONSTRAINED = {"ticks.outcome", "runs.status", "runs.parent_id", "runs.root_id", "steps.result"}
+CONSTRAINED = {"ticks.outcome", "runs.status", "runs.parent_id", "runs.root_id", "steps.result", "workers.orders"}
 """Columns with a closed list of values, or whose value depends on another column."""
 
 

@@ -36,7 +36,7 @@ _MAY_SCAN = IN_ORDER_UP_TO_A_LIMIT | WHEN_A_JOB_IS_RENAMED | WHEN_ALL_ARE_PAUSED
 
 PIECES = {
     *("schedule_columns", "due_columns", "claim_columns", "unpaused_wake", "are_columns_sound"),
-    *("audit_columns", "token_columns", "user_columns", "chain_columns"),
+    *("audit_columns", "token_columns", "user_columns", "chain_columns", "enrolment_columns"),
     *("page_ids", "page_roots", "page_rare_roots", "page_rare_children", "newest_first"),
     *("of_roots", "of_job", "of_schedule", "of_root", "of_parent"),
     *("success", "rare_status", "running", "cancelling", "scheduled", "queued"),

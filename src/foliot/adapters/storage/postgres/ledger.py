@@ -313,7 +313,7 @@ async def _commit_punctual(
             *([firing.version for firing in ordered], [firing.wake_at for firing in ordered]),
             *([tick.scheduled_for for tick in ticks], [tick.reason for tick in ticks]),
             [tick.revision for tick in ticks],
-            *([run.job_id for run in runs], [one.queue for one in options], [one.priority for one in options]),
+            *([run.job_id for run in runs], [one.lane for one in options], [one.priority for one in options]),
             *([run.trigger for run in runs], [run.due_at for run in runs]),
             [None if run.payload is None else run.payload.decode() for run in runs],
         ]
@@ -326,6 +326,6 @@ async def _commit_punctual(
     )
     if not saved:
         return []
-    transaction.topics |= topics_of_ready(one.queue for one in options)
+    transaction.topics |= {Topic.EVENTS, *topics_of_ready(one.lane for one in options)}
     transaction.topics |= {Topic.LATER} if any(run.due_at > now for run in runs) else set()
     return [ScheduleUid(uid) for uid in saved.split()]

@@ -217,7 +217,7 @@ async def _create_plain_runs(
     due = [run.due_at for run in runs]
     arrays, values = shared(
         [
-            *([run.job_id for run in runs], [one.queue for one in options], [one.priority for one in options]),
+            *([run.job_id for run in runs], [one.lane for one in options], [one.priority for one in options]),
             *([run.trigger for run in runs], due, _texts([run.payload for run in runs])),
             *(_texts([run.overrides for run in runs]), [run.scheduled_for for run in runs]),
         ]
@@ -232,7 +232,8 @@ async def _create_plain_runs(
         transaction.clock.learn(now, asked)
     if is_outdated:
         return False
-    transaction.topics |= topics_of_ready(one.queue for one in options) if min(due) <= now else set()
+    transaction.topics.add(Topic.EVENTS)
+    transaction.topics |= topics_of_ready(one.lane for one in options) if min(due) <= now else set()
     transaction.topics |= {Topic.LATER} if max(due) > now else set()
     return True
 

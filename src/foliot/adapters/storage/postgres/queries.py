@@ -26,6 +26,7 @@ from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.run import TERMINAL, Status
 from foliot.domain.workflow.output import StepOutput
 from foliot.ports.pages import LogSummary, RunFilter
+from foliot.ports.queries import MOST_BYTES
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,6 +34,12 @@ T = TypeVar("T")
 _FAILURES: Final = TERMINAL - {Status.SUCCESS}
 _EVENT_TRIES: Final = 20
 _EVENT_PAUSE: Final = 0.01
+_PAGES_OF_OPEN: Final = {
+    Status.RUNNING: "page_running",
+    Status.CANCELLING: "page_running",
+    Status.QUEUED: "page_queued",
+    Status.SCHEDULED: "page_scheduled",
+}
 
 
 class PostgresQueries(StoredQueries):
@@ -99,10 +106,10 @@ class PostgresQueries(StoredQueries):
 
         return await self._database.snapshot(read)
 
-    async def events(self, *, after: int, limit: int) -> list[Event]:
+    async def events(self, *, after: int, limit: int, size: int = MOST_BYTES) -> list[Event]:
         """Return events. Those behind an open transaction become visible soon, so a short wait saves another call."""
         for _ in range(_EVENT_TRIES):
-            if found := await self._database.rows("events", after, limit):
+            if found := await self._database.rows("events", after, limit, size):
                 return [event_of(row) for row in found]
             if not await self._database.value("has_events", after):
                 return []
@@ -119,7 +126,7 @@ def _page_of_runs(project: str, only: RunFilter) -> Sequence[Any]:
     if only.parent_id is not None:
         return "page_children_trouble" if is_failure else "page_children", *values, only.parent_id
     if only.status is not None and not only.status.is_terminal:
-        return "page_live", *values, only.roots
+        return _PAGES_OF_OPEN[only.status], *values, only.roots
     if only.roots and only.schedule_id is None and only.job_id is None:
         return "page_roots_trouble" if is_failure else "page_roots", *values
     if only.schedule_id is not None:

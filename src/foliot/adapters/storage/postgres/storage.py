@@ -1,6 +1,7 @@
 """Opens a PostgreSQL database."""
 
 import asyncio
+from contextlib import AbstractContextManager
 from copy import copy
 from types import TracebackType
 from typing import Any, Final, Self
@@ -19,6 +20,7 @@ from foliot.adapters.storage.postgres.database.transaction import SETTINGS, Data
 from foliot.adapters.storage.postgres.definitions import PostgresDefinitions
 from foliot.adapters.storage.postgres.deliveries import PostgresDeliveries
 from foliot.adapters.storage.postgres.dsns import PostgresDsns
+from foliot.adapters.storage.postgres.enrolments import PostgresEnrolments
 from foliot.adapters.storage.postgres.items import PostgresItems
 from foliot.adapters.storage.postgres.ledger import PostgresLedger
 from foliot.adapters.storage.postgres.listeners import PostgresListeners
@@ -40,6 +42,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.definitions import Definitions
 from foliot.ports.deliveries import Deliveries
 from foliot.ports.dsns import Dsns
+from foliot.ports.enrolments import Enrolments
 from foliot.ports.ledger import Ledger
 from foliot.ports.listeners import Listeners
 from foliot.ports.orders import Orders
@@ -72,6 +75,7 @@ class PostgresStorage:
     deliveries: Deliveries
     tokens: Tokens
     users: Users
+    enrolments: Enrolments
     requests: Requests
     audit: Audit
 
@@ -111,6 +115,7 @@ class PostgresStorage:
         self.dsns = PostgresDsns(database)
         self.tokens = PostgresTokens(database)
         self.users = PostgresUsers(database)
+        self.enrolments = PostgresEnrolments(database)
         self.requests = PostgresRequests(database)
         self.audit = PostgresAudit(database)
 
@@ -122,6 +127,9 @@ class PostgresStorage:
 
     def signal(self, topic: Topic) -> asyncio.Event:
         return self._bell.signal(topic)
+
+    def subscribe(self, *topics: Topic) -> AbstractContextManager[asyncio.Event]:
+        return self._bell.subscribe(*topics)
 
     async def close(self) -> None:
         """Wait for running calls, then close all connections."""

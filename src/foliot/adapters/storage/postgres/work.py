@@ -15,6 +15,7 @@ from foliot.adapters.storage.postgres.claim_cursor import ClaimCursor, Position
 from foliot.adapters.storage.postgres.database.bell import Bell
 from foliot.adapters.storage.postgres.database.transaction import Database, Snapshot, Transaction, divide
 from foliot.adapters.storage.postgres.database.values import columns, is_storable
+from foliot.adapters.storage.postgres.lanes import Lanes
 from foliot.adapters.storage.postgres.rows.admit import Admitter
 from foliot.adapters.storage.postgres.rows.ask import ask_chain
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
@@ -23,12 +24,12 @@ from foliot.adapters.storage.postgres.rows.results import fanout_of_lease, read_
 from foliot.adapters.storage.shared.chain_asking import Asking
 from foliot.adapters.storage.shared.definition_cache import Reference
 from foliot.adapters.storage.shared.finish_plan import is_plain, plan_giving_back, unstorable_outcome
-from foliot.adapters.storage.shared.rows import Row, read_claims, references_in
+from foliot.adapters.storage.shared.rows import Row, encode_facts, read_claims, references_in
 from foliot.domain.chain.message import ChainRequest
 from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
+from foliot.domain.run.lease import Claim, Finish, Order, Renewal, Worker
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.progress import ProgressReport
 from foliot.domain.run.run import rank
@@ -64,6 +65,7 @@ class PostgresWork:
         self._bell = bell
         self._project = project
         self._runs_cursor = ClaimCursor(database.clock)
+        self._lanes = Lanes(database)
         self._trees_cursor = ClaimCursor(database.clock)
         """Separate: empty claims of a coordinator must not affect the queues of a worker."""
         self._bare: set[Token] = set()
@@ -77,7 +79,8 @@ class PostgresWork:
     async def register(self, worker: Worker, ttl: Millis, *, at: Instant | None = None) -> None:
         async def work(transaction: Transaction) -> None:
             known = worker.id, worker.name, list(worker.queues), worker.slots, worker.process
-            await transaction.run("register", *known, ttl, at)
+            facts = encode_facts(worker.facts), worker.facts.pool
+            await transaction.run("register", *known, ttl, at, *facts)
 
         await self._vital.write("register", work)
 
@@ -113,22 +116,53 @@ class PostgresWork:
     ) -> Claimed:
         if limit <= 0 or not queues or (only is not None and not only) or not is_storable(worker_id):
             return Claimed([], {})
-        wanted = list(dict.fromkeys(queues))
-        granted = await self._claim(worker_id, wanted, limit, only, at)
+        facts = await self._lanes.facts(worker_id)
+        wanted = await self._lanes.of(list(dict.fromkeys(queues)), facts.offers)
+        granted = await self._claim_readable(worker_id, wanted, limit, only, at, facts.kinds)
+        if len(granted.claims) < limit and (late := await self._lanes.newer(queues, worker_id, wanted)):
+            rest = limit - len(granted.claims)
+            granted = granted.joined(await self._claim_readable(worker_id, late, rest, only, at, facts.kinds))
+        return await self._claimed(granted, known, wanted, limit if only is None and not facts.kinds else None)
+
+    async def _claim_readable(
+        self,
+        worker_id: WorkerId,
+        lanes: list[str],
+        limit: int,
+        only: Collection[RunId] | None,
+        at: Instant | None,
+        kinds: Sequence[str],
+    ) -> "_Granted":
+        """Claim runs. Runs with unreadable rows are ended, and others are claimed instead."""
+        granted = await self._claim(worker_id, lanes, limit, only, at, kinds)
         while granted.unreadable:
             await self.finish(granted.unreadable, at=at)
-            granted = granted.joined(await self._claim(worker_id, wanted, limit - len(granted.claims), only, at))
-        return await self._claimed(granted, known, wanted, limit if only is None else None)
+            rest = limit - len(granted.claims)
+            granted = granted.joined(await self._claim(worker_id, lanes, rest, only, at, kinds))
+        return granted
 
     async def _claim(
-        self, worker_id: WorkerId, queues: list[str], limit: int, only: Collection[RunId] | None, at: Instant | None
+        self,
+        worker_id: WorkerId,
+        queues: list[str],
+        limit: int,
+        only: Collection[RunId] | None,
+        at: Instant | None,
+        kinds: Sequence[str] = (),
     ) -> "_Granted":
-        async def work(transaction: Transaction) -> list[Row]:
+        async def pick(transaction: Transaction) -> list[Row]:
             if only is not None:
                 return await transaction.rows("claim_named_runs", worker_id, at, limit, queues, list(only))
+            if kinds:
+                return await transaction.rows("claim_runs_of_kinds", worker_id, at, limit, queues, list(kinds))
             with self._cursor(queues).claiming(queues, limit) as positions:
                 query, *asked = _claim_query(queues, positions)
                 return await transaction.rows(query, worker_id, at, limit, *asked)
+
+        async def work(transaction: Transaction) -> list[Row]:
+            rows = await pick(transaction)
+            transaction.topics |= {Topic.EVENTS} if rows else set()
+            return rows
 
         # A grant with a lost reply is given back at the next renewal; a repeated claim would claim too many runs.
         return _Granted.of(await self._database.write("claim", work, is_single=True, is_repeatable=False))
@@ -210,9 +244,14 @@ class PostgresWork:
     ) -> Exchanged:
         is_simple = limit > 0 and only is None and len(set(queues)) == 1
         is_own = bool(finishes) and finishes[0].worker_id == worker_id
-        if is_simple and is_own and _are_alike(finishes) and self._are_bare(finishes):
+        is_alike = is_simple and is_own and _are_alike(finishes) and self._are_bare(finishes)
+        if is_alike and await self._lanes.is_plain(worker_id, queues[0]):
             with suppress(Unstorable):
-                return await self._exchange_bare(finishes, queues[0], limit, known, at)
+                done = await self._exchange_bare(finishes, queues[0], limit, known, at)
+                if len(done.claims) == limit or not await self._lanes.newer(queues, worker_id):
+                    return done
+                more = await self.claim(worker_id, queues, limit - len(done.claims), known=known, at=at)
+                return Exchanged(done.stale, done.claims + more.claims, {**done.definitions, **more.definitions})
         stale = await self.finish(finishes, at=at)
         return Exchanged(stale, *await self.claim(worker_id, queues, limit, known=known, only=only, at=at))
 
@@ -308,9 +347,10 @@ async def _renew(
     is_draining: bool,
     at: Instant | None,
 ) -> Renewal | None:
-    now = await transaction.value("renew", worker_id, ttl, is_draining, at)
-    if now is None:
+    renewed = await transaction.rows("renew", worker_id, ttl, is_draining, at)
+    if not renewed:
         return None
+    [(now, order)] = renewed
     leases = {row["token"]: row for row in await transaction.rows("leases_of_worker", worker_id)}
     known = set(leases) if held is None else set(held)
     foreign = sorted(leases.keys() - known)
@@ -319,7 +359,7 @@ async def _renew(
         await save_plan(transaction, plan_giving_back(await end_leases(transaction, named, now)))
     cancelled = tuple(sorted(token for token in known & leases.keys() if leases[token]["cancel_at"] is not None))
     gone = tuple(sorted(known - leases.keys()))
-    return Renewal(cancelled, tuple(foreign), gone)
+    return Renewal(cancelled, tuple(foreign), gone, Order(order))
 
 
 def _merge_renewals(first: Renewal | None, second: Renewal | None) -> Renewal | None:
@@ -355,6 +395,7 @@ async def _succeed(
     worker_id, exit_code, tokens, run_ids = _in_common(finishes)
     query = "end_bare_successes" if are_bare else "end_successes"
     [(saved, keys, has_notes)] = await transaction.rows(query, worker_id, at, exit_code, tokens, run_ids)
+    transaction.topics |= {Topic.EVENTS} if saved else set()
     transaction.topics |= {Topic.NOTES} if has_notes else set()
     transaction.keys.update(keys)
     return set(saved)
@@ -374,6 +415,7 @@ async def _exchange(
         values = worker_id, at, exit_code, tokens, run_ids, limit, queue, *behind
         rows = await transaction.rows("exchange_runs", *values)
     *_, saved = rows[0]
+    transaction.topics.add(Topic.EVENTS)
     return saved, [row for row in rows if row[0] is not None]
 
 
@@ -392,4 +434,5 @@ async def _append_log(transaction: Transaction, *, chunks: Sequence[LogChunk]) -
     kept = [chunk for chunk in chunks if current.get(chunk.token) == chunk.run_id]
     if kept:
         await transaction.run("append_log", *columns(kept))
+        transaction.topics.add(Topic.LOGS)
     return [(chunk.token, chunk.seq) for chunk in kept]

@@ -78,7 +78,7 @@ class DefinitionReads:
         rows = yield Query("page_jobs", (self._project, after or "", limit))
         job_ids = [row[0] for row in rows]
         latest = yield from self._runs.latest(job_ids)
-        schedules = yield from self._schedules_by_target(job_ids)
+        schedules = yield from self.schedules_by_target(job_ids)
         pause = yield from last_project_pause(self._project)
         jobs: list[Job | RowUnreadable] = [_or_error(partial(job_of, self._project), row) for row in rows]
         return [
@@ -126,7 +126,7 @@ class DefinitionReads:
                 break
         return found
 
-    def _schedules_by_target(self, job_ids: Collection[str]) -> Read[dict[str, list[Schedule]]]:
+    def schedules_by_target(self, job_ids: Collection[str]) -> Read[dict[str, list[Schedule]]]:
         """Return the schedules that start these jobs or workflows, by target. Unreadable ones are omitted."""
         rows = (yield Query("schedules_of_targets", (self._project, list(job_ids)))) if job_ids else ()
         schedules = yield from self.read_schedules(rows)
@@ -190,7 +190,7 @@ class DefinitionReads:
         rows = (yield Query("newest_versions", (self._project, workflow_ids))) if workflow_ids else ()
         versions: dict[str, WorkflowVersion | RowUnreadable] = {row[0]: _or_error(version_of, row) for row in rows}
         latest = yield from self._runs.latest([JobId(name) for name in workflow_ids])
-        schedules = yield from self._schedules_by_target(workflow_ids)
+        schedules = yield from self.schedules_by_target(workflow_ids)
         pause = yield from last_project_pause(self._project)
         return [
             WorkflowSummary(versions[name], latest.get(JobId(name)), schedules.get(name, ()), pause)

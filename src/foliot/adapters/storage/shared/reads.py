@@ -42,7 +42,8 @@ class Leader(NamedTuple):
 
 
 class SizeOnDisk(NamedTuple):
-    """Select one row: the bytes of the database, those of the logs, and the free bytes of the disk or None."""
+    """Select one row: the bytes of the database, those of the logs, the free bytes of the disk or None, and the name of
+    the database."""
 
 
 class LongLeases(NamedTuple):

@@ -1,9 +1,10 @@
 """Decodes rows into values. Queries of all databases select the columns in the order of these structs."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct, json
 from msgspec.structs import replace
 
 from foliot.adapters.storage.shared.definition_cache import Reference
@@ -21,7 +22,7 @@ from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.job.definition import job_definition_id
 from foliot.domain.job.job import Job
-from foliot.domain.run.lease import Claim, Finish, Worker, WorkerState
+from foliot.domain.run.lease import Claim, Finish, Order, Worker, WorkerFacts, WorkerState
 from foliot.domain.run.run import Tick
 from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Pause, Revision, Schedule, ScheduleSpec, ScheduleType
@@ -33,6 +34,7 @@ Row = Sequence[Any]
 T = TypeVar("T")
 
 _ATTEMPT: Final = 5
+_FACTS: Final = json.Decoder(WorkerFacts)
 _NO_RULE: Final = ScheduleSpec(type=ScheduleType.MANUAL, source="")
 """Replaces a rule that cannot be read."""
 
@@ -290,13 +292,15 @@ class WorkerRow(Struct, array_like=True, frozen=True, gc=False):
     is_alive: bool | int | None
     running: Count
     is_draining: bool | int | None
+    facts: Any
+    orders: Any
 
 
 def worker_of(row: Row, queues: Sequence[str]) -> WorkerState:
     """Decode the columns of `WorkerRow` for display. `queues` are decoded by the caller."""
     known, error = salvage_row(WorkerRow, row, "worker", row[0])
     name = known.name if error is None else "unreadable"
-    worker = Worker(known.id, name, tuple(queues), known.slots)
+    worker = Worker(known.id, name, tuple(queues), known.slots, facts=facts_of(known.facts))
     return WorkerState(
         worker,
         Instant(known.registered_at),
@@ -304,7 +308,21 @@ def worker_of(row: Row, queues: Sequence[str]) -> WorkerState:
         bool(known.is_alive),
         known.running,
         bool(known.is_draining),
+        Order(known.orders) if known.orders in set(Order) else Order.NONE,
     )
+
+
+@lru_cache(maxsize=1_024)
+def facts_of(column: str) -> WorkerFacts:
+    """Decode the facts of a worker. If they cannot be read, it is a local one without labels."""
+    try:
+        return _FACTS.decode(column)
+    except (MsgspecError, TypeError):
+        return WorkerFacts()
+
+
+def encode_facts(facts: WorkerFacts) -> str:
+    return json.encode(facts).decode()
 
 
 def claim_of(row: Row) -> Claim:

@@ -15,11 +15,13 @@ from foliot.adapters.storage.shared.tree_rows import record_of, shown_execution_
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import ID_LENGTH, JobId, RunId, first_id_at
+from foliot.domain.instant import Instant
 from foliot.domain.job.definition import mapped_job
 from foliot.domain.run.lease import WorkerState
 from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.reference import NewestRun, RunById, RunByPart, RunReference
 from foliot.domain.run.report import LaunchRecord
+from foliot.domain.run.results import RunState
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.tick_run import LAUNCH_JOB
 from foliot.domain.tree.run_kind import RunKind, kind_of
@@ -53,8 +55,11 @@ _RECENT: Final = 1_000
 prefix is found by the index."""
 _SEARCH_PAGE: Final = 500
 _SEARCH_PAGES: Final = 20
-"""Runs of one kind have no index. They are searched in so many pages of the newest runs."""
+"""Runs of one kind or tag have no index. They are searched in so many pages of the newest runs."""
+_JOB_PAGE: Final = 1_000
+_JOB_PAGES: Final = 10
 _HOLDERS: Final = 6
+_STATUSES: Final = {str(status): status for status in Status}
 _STORED_OPEN: Final = "scheduled"
 """The stored status of every run that has not ended."""
 
@@ -91,6 +96,21 @@ class RunReads:
         overrides = {run.id: row[_OVERRIDES] for run, row in zip(runs, rows, strict=True)}
         return FoundRuns({run.id: run for run in runs}, overrides)
 
+    def brief(self, run_ids: Collection[RunId]) -> Read[dict[RunId, Run]]:
+        """Return runs without payloads and outputs, and with the beginnings of their errors."""
+        rows = (yield Query("get_brief_runs", (list(run_ids),))) if run_ids else ()
+        runs = yield from self._with_trees([run_of(self._project, row) for row in rows])
+        return {run.id: run for run in runs}
+
+    def states(self, run_ids: Collection[RunId]) -> Read[dict[RunId, RunState]]:
+        """Return only what a strip of ticks shows. Runs that cannot be read are omitted."""
+        rows = (yield Query("run_states", (list(run_ids),))) if run_ids else ()
+        return {
+            RunId(run_id): RunState(_STATUSES[status], started_at, finished_at)
+            for run_id, status, started_at, finished_at in rows
+            if status in _STATUSES
+        }
+
     def _with_trees(self, runs: list[Run]) -> Read[list[Run]]:
         """Set the kinds of trees: as they were opened; those that were not opened yet by the kinds of their jobs. The
         fanouts of `app.map` have no job of their own."""
@@ -110,6 +130,11 @@ class RunReads:
     def page(self, only: RunFilter) -> Read[list[Run]]:
         run_ids = [row[0] for row in (yield PageOfRuns(only))]
         found = (yield from self.get(run_ids)).runs
+        return [found[run_id] for run_id in run_ids if run_id in found]
+
+    def brief_page(self, only: RunFilter) -> Read[list[Run]]:
+        run_ids = [row[0] for row in (yield PageOfRuns(only))]
+        found = yield from self.brief(run_ids)
         return [found[run_id] for run_id in run_ids if run_id in found]
 
     def children(self, run_id: RunId, after: RunId | None, limit: int) -> Read[list[Run]]:
@@ -168,24 +193,41 @@ class RunReads:
                 return found
             run_id = found.run.id
             only = only._replace(parent_id=run_id) if root is None else only._replace(root_id=run_id)
+        tagged = None if among.tag is None else (yield from self._tagged(among.tag))
+        only = only._replace(before=_before(only, among))
         runs: list[Run] = []
         for status in among.statuses or (only.status,):
-            runs += yield from self._search(only._replace(status=status), among)
+            runs += yield from self._search(only._replace(status=status), among, tagged)
         return sorted(runs, key=lambda run: run.id, reverse=True)[: only.limit]
 
-    def _search(self, only: RunFilter, among: RunListFilter) -> Read[list[Run]]:
-        """Return the newest runs of a filter that are of a kind, and not older than a moment."""
-        first = "" if among.since is None else first_id_at(among.since)
-        size = only.limit if among.kind is None else max(only.limit, _SEARCH_PAGE)
+    def _search(self, only: RunFilter, among: RunListFilter, tagged: Collection[str] | None) -> Read[list[Run]]:
+        """Return the newest runs of a filter that are of a kind and of some jobs, and not older than a moment."""
+        first = max(among.prefix, "" if among.since is None else first_id_at(among.since))
+        is_search = among.kind is not None or tagged is not None
+        size = max(only.limit, _SEARCH_PAGE) if is_search else only.limit
         found: list[Run] = []
-        for _ in range(1 if among.kind is None else _SEARCH_PAGES):
+        for _ in range(_SEARCH_PAGES if is_search else 1):
             page = yield from self.page(only._replace(limit=size))
             recent = [run for run in page if run.id >= first]
-            found += [run for run in recent if among.kind in (None, kind_of(run))]
+            found += [
+                run for run in recent if among.kind in (None, kind_of(run)) and (tagged is None or run.job_id in tagged)
+            ]
             if len(found) >= only.limit or len(recent) < size:
                 break
             only = only._replace(before=page[-1].id)
         return found[: only.limit]
+
+    def _tagged(self, tag: str) -> Read[frozenset[str]]:
+        """Return the jobs with a tag, of the first 10,000."""
+        found: list[str] = []
+        after = ""
+        for _ in range(_JOB_PAGES):
+            rows = yield Query("page_shown_jobs", (self._project, after, _JOB_PAGE))
+            found += [job.id for job in read_rows(partial(job_of, self._project), rows)[0] if tag in job.spec.tags]
+            if len(rows) < _JOB_PAGE:
+                break
+            after = rows[-1][0]
+        return frozenset(found)
 
     def details(self, reference: RunReference) -> Read[RunDetails | Matches]:
         found = yield from self.find(reference)
@@ -297,6 +339,17 @@ class RunReads:
             newest_first = sorted(holders.get(key, ()), reverse=True)
             awaited.setdefault(run_id, []).append(AwaitedLimit(key, capacity, newest_first))
         return awaited
+
+
+def _before(only: RunFilter, among: RunListFilter) -> RunId | None:
+    """Return the id before which runs are listed: ids begin with the time of the creation."""
+    bounds: list[str] = [] if only.before is None else [only.before]
+    if among.until is not None:
+        bounds.append(first_id_at(Instant(among.until + 1)))
+    if among.prefix:
+        # One character longer than an id: `before` is exclusive, and an id may end in Z itself.
+        bounds.append(among.prefix.ljust(ID_LENGTH + 1, "Z"))
+    return RunId(min(bounds)) if bounds else None
 
 
 def _step_run(state: StepState, shown: Mapping[RunId, Run], stored: Row | None) -> Row | None:

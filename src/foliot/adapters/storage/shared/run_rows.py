@@ -10,6 +10,7 @@ from foliot.adapters.storage.shared.row_types import Count, Moment, Tries, as_te
 from foliot.adapters.storage.shared.rows import Row
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant
+from foliot.domain.run.lane import split_lane
 from foliot.domain.run.logs import LogChunk, Stream
 from foliot.domain.run.progress import SavedProgress
 from foliot.domain.run.run import AttemptRecord, Run, Status
@@ -78,13 +79,14 @@ def run_of(project: str, row: Row) -> Run:
     payload, output = reading.read(decode, known.payload), reading.read(decode, known.output)
     reading.read(check_overrides, known.overrides)
     reading.read(decode_limits, known.limits)
+    queue, needs = split_lane(known.queue)
     return Run(
         known.id,
         project,
         known.job_id,
         _status(known),
         known.reason,
-        known.queue,
+        queue,
         known.priority,
         known.trigger,
         tick,
@@ -106,6 +108,7 @@ def run_of(project: str, row: Row) -> Run:
         instant_of(known.scheduled_for),
         reading.error,
         _progress(known),
+        needs=needs,
     )
 
 

@@ -4,11 +4,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from typing import ParamSpec, TypeVar
 
+from foliot.adapters.storage.shared.account_reads import AccountReads
 from foliot.adapters.storage.shared.chain_reads import ChainReads
 from foliot.adapters.storage.shared.definition_reads import DefinitionReads
 from foliot.adapters.storage.shared.doubtful_reads import doubtful_runs
 from foliot.adapters.storage.shared.explained_reads import ExplainedReads
 from foliot.adapters.storage.shared.health_reads import HealthReads
+from foliot.adapters.storage.shared.home_reads import HomeReads
+from foliot.adapters.storage.shared.job_row_reads import JobRowReads
 from foliot.adapters.storage.shared.reads import Read
 from foliot.adapters.storage.shared.recent_reads import RecentReads
 from foliot.adapters.storage.shared.record_reads import RecordReads
@@ -17,16 +20,19 @@ from foliot.adapters.storage.shared.tick_reads import TickReads
 from foliot.domain.audit import RecentRows
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.run.reference import RunReference
+from foliot.domain.run.reference import RunById, RunReference
 from foliot.domain.run.run import AttemptRecord, Run
 from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
 from foliot.errors import RowUnreadable
+from foliot.ports.account import LedgerDetails, LedgerFilter
 from foliot.ports.chains import ChainClass, ChainDetails, ChainFilter, ChainPage
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
+from foliot.ports.home import HomeDetails, HomeFilter
+from foliot.ports.job_rows import JobFacets, JobRowFilter, JobRows
 from foliot.ports.pages import (
     EVERY_RUN,
     ClockEffects,
@@ -72,6 +78,9 @@ class StoredQueries(ABC):
         self._ticks = TickReads(project, self._runs)
         self._explained = ExplainedReads(project, self._runs)
         self._health = HealthReads(project, self._runs, self._definitions)
+        self._job_rows = JobRowReads(project, self._runs, self._definitions)
+        self._accounts = AccountReads(project, self._runs, self._definitions)
+        self._home = HomeReads(project, self._runs, self._definitions, self._job_rows, self._accounts)
 
     @abstractmethod
     async def _read(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
@@ -94,7 +103,9 @@ class StoredQueries(ABC):
         return await self._read(self._explained.tick, schedule_id, since, until)
 
     async def find_run(self, reference: RunReference) -> FoundRun | Matches:
-        return await self._read(self._runs.find, reference)
+        # The row of a run is one query; what else is read does not change.
+        read = self._read_without_snapshot if isinstance(reference, RunById) else self._read
+        return await read(self._runs.find, reference)
 
     async def runs(
         self,
@@ -106,11 +117,23 @@ class StoredQueries(ABC):
     ) -> list[Run] | Matches:
         return await self._read(self._runs.listed, only, root, parent, among)
 
+    async def brief_runs(self, only: RunFilter) -> list[Run]:
+        return await self._read(self._runs.brief_page, only)
+
     async def job(self, job_id: JobId) -> JobDetails | None:
         return await self._read(self._definitions.job, job_id)
 
     async def jobs(self, *, after: JobId | None = None, limit: int = 100) -> list[JobSummary]:
         return await self._read(self._definitions.jobs, after, limit)
+
+    async def job_rows(self, only: JobRowFilter) -> JobRows:
+        return await self._read(self._job_rows.page, only)
+
+    async def job_facets(self) -> JobFacets:
+        return await self._read(self._job_rows.facets)
+
+    async def named_job_rows(self, job_ids: Collection[JobId]) -> JobRows:
+        return await self._read(self._job_rows.named, job_ids)
 
     async def schedule(self, schedule_id: ScheduleId, *, ticks: int = 10) -> ScheduleDetails | None:
         return await self._read(self._definitions.schedule, schedule_id, ticks)
@@ -122,6 +145,9 @@ class StoredQueries(ABC):
 
     async def tick_page(self, only: TickFilter) -> TickPage | None:
         return await self._read(self._ticks.page, only)
+
+    async def ledger(self, only: LedgerFilter) -> LedgerDetails | None:
+        return await self._read(self._accounts.ledger, only)
 
     async def workflow(
         self, workflow_id: str, *, version: int | None = None, execution: RunReference | None = None
@@ -161,6 +187,9 @@ class StoredQueries(ABC):
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails:
         return await self._read(self._definitions.overview, limits)
+
+    async def home(self, only: HomeFilter) -> HomeDetails:
+        return await self._read(self._home.home, only)
 
     async def health(self, limits: HealthLimits) -> HealthDetails:
         return await self._read(self._health.health, limits)

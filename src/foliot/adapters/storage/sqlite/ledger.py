@@ -270,11 +270,11 @@ def save_punctual(tx: Transaction, project: str, firings: Sequence[Firing], now:
         tx.run(SQL["add_punctual_ticks"], (newest, reason, revision, now))
         tx.run(SQL["hold_punctual_runs"], (newest, OVERLAP_PREFIX))
         tx.run(SQL["ready_punctual_runs"], (newest, PRIORITY_STEP))
-        tx.ring(*topics_of_ready(run.options.queue for run in runs))
+        tx.ring(*topics_of_ready(run.options.lane for run in runs))
     tx.note(now, EventKind.RUNS_CREATED, event_items.created(firing.runs[0] for firing in firings))
 
 
 def _punctual_row(run: NewRun, project: str, now: Instant) -> tuple[object, ...]:
     options = run.options
-    what = (run.id, project, run.job_id, options.queue, options.priority, run.trigger, run.due_at, now, run.payload)
+    what = (run.id, project, run.job_id, options.lane, options.priority, run.trigger, run.due_at, now, run.payload)
     return (*what, *(run.tick or ()))

@@ -25,9 +25,11 @@ from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.domain.events import Event
 from foliot.domain.ids import RunId, Token
 from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.reference import RunById, RunReference
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.output import StepOutput
-from foliot.ports.pages import LogSummary, RunFilter
+from foliot.ports.pages import FoundRun, LogSummary, Matches, RunFilter
+from foliot.ports.queries import MOST_BYTES
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,6 +51,11 @@ class SqliteQueries(StoredQueries):
     def __init__(self, context: Context) -> None:
         super().__init__(context.project)
         self._context = context
+
+    async def find_run(self, reference: RunReference) -> FoundRun | Matches:
+        if isinstance(reference, RunById):
+            return self._context.reader.peek(lambda session: self._drive(session, self._runs.find(reference)))
+        return await super().find_run(reference)
 
     async def step_outputs(self, run_id: RunId, steps: Collection[str]) -> dict[str, StepOutput]:
         rows = await self._context.reader.read(
@@ -73,8 +80,9 @@ class SqliteQueries(StoredQueries):
 
         return await self._context.logs.read(read, missing=LogSummary([], None, None))
 
-    async def events(self, *, after: int, limit: int) -> list[Event]:
-        rows = await self._context.reader.read(lambda session: session.rows(SQL["events"], (after, limit)))
+    async def events(self, *, after: int, limit: int, size: int = MOST_BYTES) -> list[Event]:
+        values = {"after": after, "limit": limit, "size": size}
+        rows = await self._context.reader.read(lambda session: session.rows(SQL["events"], values))
         return [event_of(row) for row in rows]
 
     async def _read(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
@@ -104,7 +112,7 @@ class SqliteQueries(StoredQueries):
                 return session.rows(SQL["leader"], (clock.boot_id, clock.elapsed()))
             case SizeOnDisk():
                 path = self._context.reader.path
-                return [(_bytes(path), _bytes(Path(f"{path}-logs")), disk_usage(path.parent).free)]
+                return [(_bytes(path), _bytes(Path(f"{path}-logs")), disk_usage(path.parent).free, "sqlite")]
             case LongLeases():
                 return []  # leases expire by the time since boot
 

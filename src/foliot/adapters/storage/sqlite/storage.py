@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from copy import copy
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -21,6 +22,7 @@ from foliot.adapters.storage.sqlite.database.writer import InlineWriter, ThreadW
 from foliot.adapters.storage.sqlite.definitions import SqliteDefinitions
 from foliot.adapters.storage.sqlite.deliveries import SqliteDeliveries
 from foliot.adapters.storage.sqlite.dsns import SqliteDsns
+from foliot.adapters.storage.sqlite.enrolments import SqliteEnrolments
 from foliot.adapters.storage.sqlite.items import SqliteItems
 from foliot.adapters.storage.sqlite.ledger import SqliteLedger
 from foliot.adapters.storage.sqlite.listeners import SqliteListeners
@@ -78,6 +80,7 @@ class SqliteStorage:
         self.dsns = SqliteDsns(context)
         self.tokens = SqliteTokens(context)
         self.users = SqliteUsers(context)
+        self.enrolments = SqliteEnrolments(context)
         self.requests = SqliteRequests(context)
         self.audit = SqliteAudit(context)
 
@@ -115,6 +118,9 @@ class SqliteStorage:
 
     def signal(self, topic: Topic) -> asyncio.Event:
         return self._bell.signal(topic)
+
+    def subscribe(self, *topics: Topic) -> AbstractContextManager[asyncio.Event]:
+        return self._bell.subscribe(*topics)
 
     async def close(self) -> None:
         """Save pending writes and close the files. Closing twice has no effect, nor closing for another actor."""

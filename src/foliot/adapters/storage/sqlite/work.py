@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from foliot.adapters.storage.shared.chain_asking import Asking
 from foliot.adapters.storage.shared.definition_cache import Reference
 from foliot.adapters.storage.shared.documents import encode, encode_names, limit_keys, read_column, read_number
 from foliot.adapters.storage.shared.finish_plan import Lease, end_unreadable
-from foliot.adapters.storage.shared.rows import attempts_out_of_range
+from foliot.adapters.storage.shared.rows import attempts_out_of_range, encode_facts, facts_of
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
@@ -22,7 +23,8 @@ from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.definition import job_definition_id
-from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
+from foliot.domain.run.lane import lanes_between, missing_in, split_lane
+from foliot.domain.run.lease import Claim, Finish, Order, Renewal, Worker, WorkerFacts
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.progress import ProgressReport
 from foliot.domain.run.run import PRIORITY_STEP, Tick
@@ -44,6 +46,7 @@ class _Request(NamedTuple):
     queues: Sequence[str]
     limit: int
     only: Collection[RunId] | None = None
+    kinds: Sequence[str] = ()
 
 
 class _Granted(NamedTuple):
@@ -68,7 +71,8 @@ class SqliteWork(Part):
     async def register(self, worker: Worker, ttl: Millis, *, at: Instant | None = None) -> None:
         def work(tx: Transaction) -> None:
             known = (worker.id, worker.name, encode_names(worker.queues), worker.slots, worker.process)
-            tx.run(SQL["register"], (*known, tx.now(at), tx.clock.boot_id, tx.clock.elapsed() + ttl))
+            alive = (tx.now(at), tx.clock.boot_id, tx.clock.elapsed() + ttl)
+            tx.run(SQL["register"], (*known, *alive, encode_facts(worker.facts), worker.facts.pool))
 
         await self._writer.submit("register", work)
 
@@ -132,7 +136,7 @@ class SqliteWork(Part):
         current = await self._current({chunk.token for chunk in chunks})
         fresh = [chunk for chunk in chunks if current.get(chunk.token) == chunk.run_id]
         if fresh:
-            await self._context.logs.submit("append", lambda tx: tx.run_many(SQL["append_log"], fresh))
+            await self._context.logs.submit("append", partial(_append_log, chunks=fresh))
         return list(dict.fromkeys(chunk.token for chunk in chunks if current.get(chunk.token) != chunk.run_id))
 
     async def _current(self, tokens: Collection[Token]) -> dict[Token, RunId]:
@@ -167,10 +171,13 @@ class SqliteWork(Part):
 
     def _claim(self, tx: Transaction, request: _Request, known: Collection[DefinitionId], now: Instant) -> Claimed:
         """Claim runs. Runs with unreadable rows are ended immediately, and others are claimed instead."""
-        if request.limit <= 0 or not tx.value(
-            SQL["is_alive"], (tx.clock.boot_id, tx.clock.elapsed(), request.worker_id)
-        ):
+        if request.limit <= 0:
             return _NOTHING
+        column = tx.value(SQL["claimer"], (tx.clock.boot_id, tx.clock.elapsed(), request.worker_id))
+        if column is None:
+            return _NOTHING
+        facts = facts_of(column)
+        request = request._replace(queues=_lanes(tx, request.queues, facts), kinds=facts.kinds)
         claims: list[Claim] = []
         references: set[Reference] = set()
         while True:
@@ -195,7 +202,8 @@ class SqliteWork(Part):
         now: Instant,
     ) -> Renewal | None:
         elapsed = tx.clock.elapsed()
-        if not tx.run(SQL["renew"], (now, elapsed + ttl, is_draining, worker_id, tx.clock.boot_id, elapsed)):
+        order = tx.value(SQL["renew"], (now, elapsed + ttl, is_draining, worker_id, tx.clock.boot_id, elapsed))
+        if order is None:
             return None
         leases = {Token(row[0]): Lease(*row) for row in tx.rows(SQL["leases_of_worker"], (worker_id,))}
         listed = leases.keys() if held is None else held
@@ -205,7 +213,15 @@ class SqliteWork(Part):
             cancelled=tuple(token for token, one in leases.items() if one.cancel_at is not None and token in listed),
             foreign=tuple(lease.token for lease in foreign),
             gone=tuple(sorted(listed - leases.keys())),
+            order=Order(order),
         )
+
+
+def _lanes(tx: Transaction, queues: Sequence[str], facts: WorkerFacts) -> list[str]:
+    """Return the lanes of the queues with ready runs that the worker may have, and the plain ones."""
+    offers = facts.offers
+    special = [lane for queue in queues for lane in tx.column(SQL["ready_lanes"], lanes_between(queue))]
+    return [*dict.fromkeys(queues), *(lane for lane in special if not missing_in(split_lane(lane)[1], offers))]
 
 
 def _grant(tx: Transaction, project: str, request: _Request, now: Instant) -> _Granted:
@@ -237,7 +253,13 @@ def _grant(tx: Transaction, project: str, request: _Request, now: Instant) -> _G
 def _take_next(tx: Transaction, request: _Request) -> Sequence[Row]:
     """Remove the first runs from all the queues, in rank order."""
     queues, limit = request.queues, request.limit
-    rows = [row for queue in dict.fromkeys(queues) for row in tx.rows(SQL["pick_ready"], (queue, limit))]
+    if request.kinds:
+        kinds = encode_names(request.kinds)
+        rows = [row for queue in queues for row in tx.rows(SQL["pick_ready_of_kinds"], (queue, limit, kinds))]
+        rows = sorted(rows, key=lambda row: row[:2])[:limit]
+        tx.run_many(SQL["take_named"], [row[:3] for row in rows])
+        return rows
+    rows = [row for queue in queues for row in tx.rows(SQL["pick_ready"], (queue, limit))]
     if len(queues) > 1:
         rows = sorted(rows, key=lambda row: row[:2])[:limit]
     # The runs taken from a queue are its first ones, so everything up to the last of them is deleted.
@@ -290,3 +312,8 @@ def _claim(row: Row, lease: _LeaseRow, revisions: Mapping[str, int]) -> Claim:
         child_key,
         scheduled_for,
     )
+
+
+def _append_log(tx: Transaction, chunks: Sequence[LogChunk]) -> None:
+    tx.run_many(SQL["append_log"], chunks)
+    tx.ring(Topic.LOGS)

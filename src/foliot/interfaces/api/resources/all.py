@@ -3,12 +3,18 @@
 from typing import Final
 
 from foliot.interfaces.api.resources import (
+    alerts,
     audit,
     chains,
+    channel,
     cron,
+    definitions,
     dsns,
+    enrolments,
     events,
     executions,
+    find,
+    imports,
     jobs,
     launcher,
     logs,
@@ -19,13 +25,16 @@ from foliot.interfaces.api.resources import (
     ticks,
     tokens,
     users,
+    worker_orders,
+    workers,
     workflows,
 )
 from foliot.interfaces.api.resources.table import ROUTES
 
 MODULES: Final = (
-    *(jobs, schedules, ticks, runs, logs, workflows, executions, chains, events),
-    *(cron, launcher, dsns, tokens, users, audit, server, metrics),
+    *(jobs, schedules, ticks, runs, logs, workflows, executions, chains, events, definitions, imports),
+    *(find, cron, launcher, dsns, tokens, users, audit, alerts, server, metrics, channel, workers, enrolments),
+    worker_orders,
 )
 
 __all__ = ["MODULES", "ROUTES"]

@@ -16,6 +16,8 @@ class AuditQuery(PageQuery, frozen=True, kw_only=True):
     id: str | None = None
     """Changes of the job, run, schedule or other object with this id."""
     since: datetime | None = None
+    before: str | None = None
+    """The changes before the entry with this `cursor`."""
 
 
 @ROUTES.get("/api/audit", permission=Permission.ADMINISTER, summary="List changes, newest first.")
@@ -24,7 +26,7 @@ async def list_changes(call: Call, query: AuditQuery) -> Page[AuditView]:
         actor=query.actor,
         id=query.id,
         since=query.since,
-        before=text_cursor(query.cursor),
+        before=text_cursor(query.cursor) or query.before,
         limit=query.limit + 1,
     )
     return page(found, query.limit, lambda entry: entry.cursor)

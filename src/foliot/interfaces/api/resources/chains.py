@@ -21,6 +21,8 @@ _NOT_FOUND: Final = (HTTPStatus.NOT_FOUND,)
 class ChainsQuery(PageQuery, frozen=True, kw_only=True):
     class_id: str | None = None
     state: ChainState | None = None
+    is_open: bool = False
+    """Those that are not closed."""
 
 
 class ResetBody(Parameters, frozen=True, kw_only=True):
@@ -31,7 +33,11 @@ class ResetBody(Parameters, frozen=True, kw_only=True):
 @ROUTES.get("/api/chains", permission=Permission.READ, summary="List chains, newest first.")
 async def list_chains(call: Call, query: ChainsQuery) -> Page[ChainView]:
     found, following = await call.services.queries.chains.after(
-        pair_cursor(query.cursor), class_id=query.class_id, state=query.state, limit=query.limit
+        pair_cursor(query.cursor),
+        class_id=query.class_id,
+        state=query.state,
+        is_open=query.is_open,
+        limit=query.limit,
     )
     return Page(items=found, next=None if following is None else cursor_after(following))
 

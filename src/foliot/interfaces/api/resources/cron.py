@@ -61,5 +61,7 @@ async def explain_cron(call: Call, query: CronQueryParameters) -> CronExplanatio
         )
     except (InvalidCron, InvalidTimezone) as error:
         # With `ok`, which clients of an earlier scheduler read.
-        refused = CronRefused(ok=False, error=describe(error, call.request_id)[1].error)
+        found = describe(error, call.request_id)[1].error
+        field = "expr" if isinstance(error, InvalidCron) else "tz"
+        refused = CronRefused(ok=False, error=msgspec.structs.replace(found, field=field))
         return Response(msgspec.json.encode(refused), HTTPStatus.BAD_REQUEST, media_type="application/json")

@@ -1,32 +1,18 @@
 """DSNs: the databases that fanouts may read. They can be written but never read."""
 
-from datetime import datetime
 from http import HTTPStatus
-
-import msgspec
 
 from foliot.domain.access.role import Permission
 from foliot.errors import NotFound
 from foliot.interfaces.api.call import Call
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
-from foliot.service.answers import Deleted, Page
-
-
-class Dsn(msgspec.Struct, frozen=True, kw_only=True):
-    name: str
-    engine: str
-    updated_at: datetime
+from foliot.service.answers import Deleted, Dsn, Page, StoredDsn
 
 
 class DsnBody(Parameters, frozen=True, kw_only=True):
     dsn: str
     """sqlite:////srv/shop.db or postgresql://user:password@host/shop"""
-
-
-class StoredDsn(msgspec.Struct, frozen=True, kw_only=True):
-    name: str
-    is_new: bool
 
 
 @ROUTES.get("/api/dsns", permission=Permission.ADMINISTER, summary="List the names of the stored DSNs.")

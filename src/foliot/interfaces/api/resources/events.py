@@ -6,12 +6,12 @@ from starlette.responses import Response
 
 from foliot.domain.access.role import Permission
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import PageQuery, number_cursor, page
+from foliot.interfaces.api.paging import PageQuery, cursor_after, number_cursor
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.interfaces.api.streams import event_frames, event_stream, last_number
 from foliot.service.answers import Page
-from foliot.service.queries.events import EventView
+from foliot.service.event_reader import EventView
 
 
 class StreamQuery(Parameters, frozen=True, kw_only=True):
@@ -32,9 +32,10 @@ async def stream_events(call: Call, query: StreamQuery) -> Response:
 
 @ROUTES.get("/api/events/page", permission=Permission.READ, summary="List stored events, oldest first.")
 async def list_events(call: Call, query: PageQuery) -> Page[EventView]:
-    after = number_cursor(query.cursor) or 0
-    found = await call.services.queries.events.page(after=after, limit=query.limit + 1)
-    return page(found, query.limit, lambda event: event.id)
+    events = call.services.queries.events
+    newest = await events.newest()
+    found = await events.page(after=number_cursor(query.cursor) or 0, limit=query.limit)
+    return Page(items=found, next=cursor_after(found[-1].id) if found and found[-1].id < newest else None)
 
 
 @ROUTES.get(

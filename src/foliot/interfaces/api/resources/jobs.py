@@ -2,21 +2,24 @@
 
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from foliot.domain.access.role import Permission
 from foliot.domain.ids import RunId
 from foliot.domain.input.job import job_options
+from foliot.domain.job.state import JobState
 from foliot.domain.workflow.spec import HIDDEN_SOURCES
 from foliot.errors import NotFound
 from foliot.interfaces.api.call import Call
-from foliot.interfaces.api.paging import PageQuery, page, text_cursor
+from foliot.interfaces.api.paging import Cursor, PageQuery, cursor_after, page, text_cursor
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.service.answers import Deleted, JobDetail, ListedJob, Page, Paused
 from foliot.service.commands.runs import RunRequest
+from foliot.service.queries.history import JobHistory
+from foliot.service.queries.job_row_view import JobFacets, JobRow
 from foliot.service.queries.job_view import JobView
 from foliot.service.queries.jobs import JobPage
 from foliot.service.queries.run_view import RunView
@@ -24,6 +27,7 @@ from foliot.service.queries.schedule_view import ScheduleView
 
 Document = dict[str, Any]
 """A job with the keys of [[jobs]] in a configuration file."""
+Text = Annotated[str, msgspec.Meta(max_length=200)]
 _EXAMPLE: Final = {"id": "backup", "schedule": "0 3 * * *", "timezone": "Europe/Berlin", "command": "true"}
 
 
@@ -35,6 +39,21 @@ class ForceQuery(Parameters, frozen=True, kw_only=True):
 class JobsQuery(PageQuery, frozen=True, kw_only=True):
     all: bool = False
     """Also the jobs of the steps of workflows, and those of Foliot itself."""
+
+
+class JobRowsQuery(Parameters, frozen=True, kw_only=True):
+    search: Text | None = None
+    """A part of the id, the name or a tag, in any case."""
+    tag: Text | None = None
+    kind: Text | None = None
+    """Such as shell, http, workflow, fanout or chain."""
+    state: JobState | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=200, description="How many items the page has at most.")] = 50
+    cursor: Cursor | None = None
+
+
+class HistoryQuery(Parameters, frozen=True, kw_only=True):
+    limit: Annotated[int, msgspec.Meta(ge=1, le=500, description="How many runs are read.")] = 90
 
 
 class RunBody(Parameters, frozen=True, kw_only=True):
@@ -59,6 +78,32 @@ async def list_jobs(call: Call, query: JobsQuery) -> Page[ListedJob]:
     whole = page([_listed(one.job, one.schedules) for one in found], query.limit, lambda job: job.id)
     shown = [job for job in whole.items if query.all or job.source not in HIDDEN_SOURCES]
     return Page(items=shown, next=whole.next)
+
+
+@ROUTES.get(
+    "/api/job-rows",
+    permission=Permission.READ,
+    summary="List jobs by id, each with its schedules, its latest run and the strip of its newest and next ticks.",
+)
+async def list_job_rows(call: Call, query: JobRowsQuery) -> Page[JobRow]:
+    found, following = await call.services.queries.job_rows.page(
+        search=query.search,
+        tag=query.tag,
+        kind=query.kind,
+        state=query.state,
+        after=text_cursor(query.cursor),
+        limit=query.limit,
+    )
+    return Page(items=found, next=None if following is None else cursor_after(following))
+
+
+@ROUTES.get(
+    "/api/job-rows/facets",
+    permission=Permission.READ,
+    summary="Count jobs by state, kind and tag.",
+)
+async def get_job_facets(call: Call) -> JobFacets:
+    return await call.services.queries.job_rows.facets()
 
 
 @ROUTES.post(
@@ -152,6 +197,26 @@ async def resume_job(call: Call, job_id: str) -> Paused:
 )
 async def get_job_page(call: Call, job_id: str) -> JobPage:
     return await call.services.queries.jobs.page(job_id)
+
+
+@ROUTES.get(
+    "/api/jobs/{job_id}/row",
+    permission=Permission.READ,
+    summary="Return a job as the list of rows has it, with the strip of its newest and next ticks.",
+    errors=(HTTPStatus.NOT_FOUND,),
+)
+async def get_job_row(call: Call, job_id: str) -> JobRow:
+    return await call.services.queries.job_rows.get(job_id)
+
+
+@ROUTES.get(
+    "/api/jobs/{job_id}/history",
+    permission=Permission.READ,
+    summary="Return the newest runs of a job, with the usual duration and the usual delay of the start.",
+    errors=(HTTPStatus.NOT_FOUND,),
+)
+async def get_history(call: Call, job_id: str, query: HistoryQuery) -> JobHistory:
+    return await call.services.queries.history.of_job(job_id, limit=query.limit)
 
 
 @ROUTES.get(

@@ -10,19 +10,22 @@ from starlette.responses import Response, StreamingResponse
 from foliot.domain.access.role import Permission
 from foliot.interfaces.api.call import Call
 from foliot.interfaces.api.errors import ApiError
-from foliot.interfaces.api.paging import MOST
+from foliot.interfaces.api.log_pieces import last_piece, piece_frames, step_frames, view_piece
+from foliot.interfaces.api.paging import LARGEST, MOST
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.interfaces.api.streams import EVENT_STREAM, event_stream, log_frames
-from foliot.service.answers import LogPage, LogPiece
+from foliot.service.answers import LogPage, LogPiece, StepNames
+from foliot.service.queries.log_lines import LogLines, LogMatches
 from foliot.service.queries.logs import LogView
 
-_LARGEST: Final = (1 << 63) - 1
 _MOST_OF_RANGE: Final = 16 << 20
 """A range is read into memory, and may be answered by a shorter one."""
 _TEXT: Final = "text/plain; charset=utf-8"
-Offset = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
-Length = Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
+_MOST_OF_TAIL: Final = 100_000
+Offset = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
+Line = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
+Length = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
 
 
 class LogQuery(Parameters, frozen=True, kw_only=True):
@@ -32,9 +35,30 @@ class LogQuery(Parameters, frozen=True, kw_only=True):
     """Return at most so many bytes."""
 
 
+class StepLogsQuery(Parameters, frozen=True, kw_only=True):
+    follow: bool = True
+    """false: end after the output so far."""
+
+
 class PiecesQuery(Parameters, frozen=True, kw_only=True):
     after: str | None = None
     """The id of the last piece that is known."""
+    tail: Annotated[int, msgspec.Meta(ge=1, le=_MOST_OF_TAIL)] | None = None
+    """Instead of a page: so many of the last pieces. More may have been printed before them."""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = 100
+
+
+class LinesQuery(Parameters, frozen=True, kw_only=True):
+    first: Line | None = None
+    """The number of the first line, from 1. By default the page has the last lines."""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = 100
+
+
+class SearchQuery(Parameters, frozen=True, kw_only=True):
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    """Lines that contain this text, in upper or lower case. By default, lines that look like errors."""
+    first: Line = 1
+    """Begin with this line."""
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = 100
 
 
@@ -70,19 +94,73 @@ async def get_log(call: Call, run_id: str, query: LogQuery) -> Response:
     errors=(HTTPStatus.NOT_FOUND,),
 )
 async def list_log_pieces(call: Call, run_id: str, query: PiecesQuery) -> LogPage:
+    if query.tail is not None:
+        tail = await call.services.logs.tail(run_id, query.tail)
+        return LogPage(items=[view_piece(piece) for piece in tail.pieces], next=None, **tail.end._asdict())
     items: list[LogPiece] = []
     async for piece in call.services.logs.read(run_id, _cursor(query.after)):
         if not isinstance(piece, LogView):
-            return LogPage(items=items, next=None, state=piece.state)
+            return LogPage(items=items, next=None, **piece._asdict())
         if len(items) == query.limit:
             break
-        items.append(_piece(piece))
+        items.append(view_piece(piece))
     return LogPage(items=items, next=items[-1].id, state=None)
 
 
-def _piece(piece: LogView) -> LogPiece:
-    token, seq = piece.cursor
-    return LogPiece(id=f"{token}-{seq}", at=piece.at, attempt=piece.attempt, stream=piece.stream, text=piece.text)
+@ROUTES.get(
+    "/api/runs/{run_id}/log/lines",
+    permission=Permission.READ,
+    summary="List lines of the output of a run by number, or the last ones.",
+    errors=(HTTPStatus.NOT_FOUND,),
+)
+async def list_log_lines(call: Call, run_id: str, query: LinesQuery) -> LogLines:
+    return await call.services.queries.log_lines.page(run_id, first=query.first, limit=query.limit)
+
+
+@ROUTES.get(
+    "/api/runs/{run_id}/log/search",
+    permission=Permission.READ,
+    summary="Search the output of a run for a text or for errors. One call searches some megabytes.",
+    errors=(HTTPStatus.NOT_FOUND,),
+)
+async def search_log(call: Call, run_id: str, query: SearchQuery) -> LogMatches:
+    return await call.services.queries.log_lines.search(run_id, text=query.text, first=query.first, limit=query.limit)
+
+
+@ROUTES.get(
+    "/api/runs/{run_id}/log/pieces/stream",
+    permission=Permission.READ,
+    summary="Stream the output of a run in pieces until it ends, after the piece of the header Last-Event-ID.",
+    errors=(HTTPStatus.NOT_FOUND,),
+    media_type=EVENT_STREAM,
+    streams=True,
+)
+async def stream_log_pieces(call: Call, run_id: str) -> Response:
+    await call.services.queries.runs.get(run_id)
+    return event_stream(call, piece_frames(call, run_id, _cursor(last_piece(call))))
+
+
+@ROUTES.get(
+    "/api/runs/{run_id}/log/steps",
+    permission=Permission.READ,
+    summary="Stream the output of all steps of an execution or a chain in pieces, each with its step, until it ends.",
+    errors=(HTTPStatus.NOT_FOUND,),
+    media_type=EVENT_STREAM,
+    streams=True,
+)
+async def stream_step_logs(call: Call, run_id: str, query: StepLogsQuery) -> Response:
+    await call.services.queries.runs.get(run_id)
+    return event_stream(call, step_frames(call, run_id, is_following=query.follow))
+
+
+@ROUTES.get(
+    "/api/runs/{run_id}/step-names",
+    permission=Permission.READ,
+    summary="Return the names of the steps of the execution or the chain that a run is.",
+    errors=(HTTPStatus.NOT_FOUND,),
+)
+async def list_step_names(call: Call, run_id: str) -> StepNames:
+    return StepNames(steps=await call.services.queries.workflows.step_names(run_id))
 
 
 def _cursor(given: str | None) -> tuple[int, int] | None:

@@ -2,11 +2,13 @@
 
 from datetime import datetime
 from http import HTTPStatus
-from typing import Final
+from typing import Annotated, Final
 
+import msgspec
 from starlette.responses import Response
 
 from foliot.domain.access.role import Permission
+from foliot.domain.fanout.item_status import ItemStatus
 from foliot.domain.fanout.result import ItemResult
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.run import Status
@@ -14,16 +16,18 @@ from foliot.domain.tree.run_kind import RunKind
 from foliot.errors import NotFound
 from foliot.interfaces.api.call import Call
 from foliot.interfaces.api.errors import ApiError
-from foliot.interfaces.api.paging import PageQuery, cursor_after, number_cursor, page, text_cursor
+from foliot.interfaces.api.paging import LARGEST, PageQuery, cursor_after, number_cursor, page, text_cursor
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
-from foliot.service.answers import Cancelled, MarkedRun, Page
+from foliot.service.answers import Cancelled, ItemPage, MarkedRun, Page, UnservedQueue
 from foliot.service.path import Path
 from foliot.service.queries.fanout_view import ItemView
 from foliot.service.queries.run_view import AttemptView, RunView
 from foliot.service.queries.runs import RunPage
 
 _NOT_FOUND: Final = (HTTPStatus.NOT_FOUND,)
+_STATUS: Final = "|".join(Status)
+Statuses = Annotated[str, msgspec.Meta(pattern=f"^({_STATUS})(,({_STATUS}))*$", max_length=200)]
 
 
 class RunsQuery(PageQuery, frozen=True, kw_only=True):
@@ -39,15 +43,32 @@ class RunsQuery(PageQuery, frozen=True, kw_only=True):
     """Those that failed or timed out."""
     since: datetime | None = None
     """Those created then or later."""
+    until: datetime | None = None
+    """Those created then or earlier."""
+    statuses: Statuses | None = None
+    """Several, separated by commas, in place of `status`."""
+    tag: Annotated[str, msgspec.Meta(max_length=200)] | None = None
+    """Those of jobs with this tag. Like a kind, it is looked for in the newest 10,000 runs of the other filters."""
+    search: Annotated[str, msgspec.Meta(pattern="^[0-9A-Za-z]{1,26}$")] | None = None
+    """The beginning of the id."""
     children: bool = False
     """Also steps, items and reducers, which are left out unless another filter asks for them."""
 
 
 class ItemsQuery(PageQuery, frozen=True, kw_only=True):
+    after: Annotated[int, msgspec.Meta(ge=0, le=LARGEST)] | None = None
+    """The items after this index. A cursor has precedence."""
     failed: bool = False
     """Those that failed, timed out or were cancelled."""
+    status: ItemStatus | None = None
+    """Those with this status, in place of `failed`."""
     pattern: str | None = None
     """Those whose text matches, with the wildcards * ? and [...]."""
+
+
+class ItemQuery(Parameters, frozen=True, kw_only=True):
+    item: str
+    """A number is an index, if there is one."""
 
 
 class ResultsQuery(PageQuery, frozen=True, kw_only=True):
@@ -74,6 +95,10 @@ async def list_runs(call: Call, query: RunsQuery) -> Page[RunView]:
         root=query.root_run_id,
         failed=query.failed,
         since=query.since,
+        until=query.until,
+        statuses=[] if query.statuses is None else [Status(word) for word in query.statuses.split(",")],
+        tag=query.tag,
+        search=query.search or "",
         kind=query.kind,
         parent=query.parent_run_id,
         children=query.children,
@@ -96,6 +121,16 @@ async def get_run(call: Call, run_id: str) -> RunView:
 )
 async def get_run_page(call: Call, run_id: str) -> RunPage:
     return await call.services.queries.runs.page(run_id)
+
+
+@ROUTES.get(
+    "/api/runs/{run_id}/unserved-queue",
+    permission=Permission.READ,
+    summary="Return the queue of a run, if no worker of that queue is alive.",
+    errors=_NOT_FOUND,
+)
+async def get_unserved_queue(call: Call, run_id: str) -> UnservedQueue:
+    return UnservedQueue(queue=await call.services.queries.runs.unserved_queue(run_id))
 
 
 @ROUTES.get(
@@ -148,12 +183,29 @@ async def list_tree(call: Call, run_id: str, query: PageQuery) -> Page[RunView]:
     summary="List the items of a fanout, in their order, with their runs.",
     errors=_NOT_FOUND,
 )
-async def list_items(call: Call, run_id: str, query: ItemsQuery) -> Page[ItemView]:
-    run = await call.services.runs.record(run_id)
+async def list_items(call: Call, run_id: str, query: ItemsQuery) -> ItemPage:
     found = await call.services.queries.fanouts.items(
-        run, after=number_cursor(query.cursor), failed=query.failed, pattern=query.pattern, limit=query.limit
+        run_id,
+        after=query.after if query.cursor is None else number_cursor(query.cursor),
+        failed=query.failed,
+        status=query.status,
+        pattern=query.pattern,
+        limit=query.limit,
     )
-    return Page(items=found.items, next=None if found.next_after is None else cursor_after(found.next_after))
+    following = found.next_after
+    return ItemPage(
+        items=found.items, next=None if following is None else cursor_after(following), next_after=following
+    )
+
+
+@ROUTES.get(
+    "/api/runs/{run_id}/item",
+    permission=Permission.READ,
+    summary="Return an item of a fanout, given by its index or its exact text.",
+    errors=_NOT_FOUND,
+)
+async def get_item(call: Call, run_id: str, query: ItemQuery) -> ItemView:
+    return await call.services.queries.fanouts.item(run_id, query.item)
 
 
 @ROUTES.get(
@@ -163,9 +215,8 @@ async def list_items(call: Call, run_id: str, query: ItemsQuery) -> Page[ItemVie
     errors=_NOT_FOUND,
 )
 async def list_results(call: Call, run_id: str, query: ResultsQuery) -> Page[ItemResult]:
-    run = await call.services.runs.record(run_id)
     found = await call.services.queries.fanouts.results(
-        run, after=number_cursor(query.cursor), failed=query.failed, limit=query.limit
+        run_id, after=number_cursor(query.cursor), failed=query.failed, limit=query.limit
     )
     # A page may end early, so only an empty one is known to be the last.
     return Page(items=found, next=cursor_after(found[-1].index) if found else None)
@@ -207,7 +258,7 @@ async def cancel_run(call: Call, run_id: str) -> Cancelled:
     permission=Permission.OPERATE,
     summary="Start a new run with the payload and the options of a run that has ended.",
     status=HTTPStatus.ACCEPTED,
-    errors=_NOT_FOUND,
+    errors=(*_NOT_FOUND, HTTPStatus.CONFLICT),
     examples=({},),
 )
 async def retry_run(call: Call, run_id: str, body: RetryBody) -> RunView:
@@ -219,7 +270,7 @@ async def retry_run(call: Call, run_id: str, body: RetryBody) -> RunView:
     "/api/runs/{run_id}/mark",
     permission=Permission.OPERATE,
     summary="Count a run as a success.",
-    errors=_NOT_FOUND,
+    errors=(*_NOT_FOUND, HTTPStatus.CONFLICT),
 )
 async def mark_run(call: Call, run_id: str) -> MarkedRun:
     marked = await call.services.runs.mark(run_id)

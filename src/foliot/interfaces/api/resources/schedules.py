@@ -11,7 +11,7 @@ from foliot.interfaces.api.paging import PageQuery, page, text_cursor
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.jobs import ForceQuery
 from foliot.interfaces.api.resources.table import ROUTES
-from foliot.service.answers import Deleted, Page, Resumed, Upserted
+from foliot.service.answers import Deleted, Page, Paused, Resumed, Upserted
 from foliot.service.queries.pause_view import PauseView
 from foliot.service.queries.run_view import RunView
 from foliot.service.queries.schedule_view import ScheduleView
@@ -25,6 +25,12 @@ class SchedulesQuery(PageQuery, frozen=True, kw_only=True):
 
 class PauseBody(Parameters, frozen=True, kw_only=True):
     schedule_id: str
+    paused: bool = True
+
+
+class PauseNamedBody(Parameters, frozen=True, kw_only=True):
+    name: str
+    """A job or a schedule."""
     paused: bool = True
 
 
@@ -73,6 +79,17 @@ async def upsert_schedule(call: Call, body: dict[str, Any]) -> Upserted:
 )
 async def pause_named_schedule(call: Call, body: PauseBody) -> ScheduleView:
     return await _paused(call, body.schedule_id, body.paused)
+
+
+@ROUTES.post(
+    "/api/pause",
+    permission=Permission.OPERATE,
+    summary="Pause or resume the job with a name and all its schedules, else the schedule with this name.",
+    errors=(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
+    examples=({"name": "backup", "paused": True},),
+)
+async def pause_named(call: Call, body: PauseNamedBody) -> Paused:
+    return Paused(paused=body.paused, schedules=[*await call.services.schedules.pause_named(body.name, body.paused)])
 
 
 @ROUTES.post(

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 import foliot
 from foliot.domain.access.role import Permission
-from foliot.domain.audit import Fault
-from foliot.domain.instant import from_datetime, to_datetime
+from foliot.domain.instant import to_datetime
 from foliot.errors import FoliotError
 from foliot.interfaces.api.call import Call
 from foliot.interfaces.api.docs_page import CONTENT_SECURITY_POLICY, docs_page
@@ -22,8 +21,10 @@ from foliot.interfaces.api.resources.table import ROUTES
 from foliot.interfaces.api.route import PUBLIC
 from foliot.service.answers import Page, Version
 from foliot.service.path import Path
+from foliot.service.queries.home_view import HomePage
 from foliot.service.queries.overview import OverviewPage
 from foliot.service.queries.status import StatusPage
+from foliot.service.queries.verified import Verified
 from foliot.service.queries.worker_view import WorkerView
 
 _READY_TIMEOUT: Final = 2.0
@@ -46,25 +47,6 @@ class ExplainQuery(Parameters, frozen=True, kw_only=True):
 class VerifyQuery(Parameters, frozen=True, kw_only=True):
     since: datetime | None = None
     """By default seven days ago."""
-
-
-class FindingView(msgspec.Struct, frozen=True, kw_only=True):
-    schedule_id: str | None
-    """None: the row belongs to no schedule."""
-    fault: Fault
-    first: datetime
-    last: datetime
-    count: int
-    run_id: str | None
-    row: str | None
-
-
-class Verified(msgspec.Struct, frozen=True, kw_only=True):
-    is_sound: bool
-    schedules: int
-    ticks: int
-    findings: list[FindingView]
-    """At most 1,000."""
 
 
 @ROUTES.get("/healthz", permission=PUBLIC, summary="Answer, if the event loop of the server turns.")
@@ -101,6 +83,15 @@ async def get_version(call: Call) -> Version:
 )
 async def get_status(call: Call) -> StatusPage:
     return await call.services.queries.status.page()
+
+
+@ROUTES.get(
+    "/api/home",
+    permission=Permission.READ,
+    summary="Return what failed, what runs, what is next, and what is late or missed.",
+)
+async def get_home(call: Call) -> HomePage:
+    return await call.services.queries.home.page(foliot.__version__)
 
 
 @ROUTES.get(
@@ -141,29 +132,12 @@ async def explain(call: Call, query: ExplainQuery) -> Path:
 @ROUTES.get(
     "/api/verify",
     permission=Permission.OPERATE,
-    summary="Compare the ledger with the ticks that the schedules should have.",
+    summary="Compare the ledger with the ticks that the schedules should have. At most 1,000 findings are listed.",
 )
 async def verify_ledger(call: Call, query: VerifyQuery) -> Verified:
     services = call.services
     since = query.since or to_datetime(services.clock.now()) - timedelta(days=7)
-    findings: list[FindingView] = []
-    schedules = ticks = 0
-    async for report in services.queries.ledgers.verify(from_datetime(since)):
-        schedules += report.schedule_id is not None
-        ticks += report.ticks
-        findings += [
-            FindingView(
-                schedule_id=report.schedule_id,
-                fault=one.fault,
-                first=to_datetime(one.first),
-                last=to_datetime(one.last),
-                count=one.count,
-                run_id=one.run_id,
-                row=one.row,
-            )
-            for one in report.findings[: _MOST_FINDINGS - len(findings)]
-        ]
-    return Verified(is_sound=not findings, schedules=schedules, ticks=ticks, findings=findings)
+    return await services.queries.ledgers.verified(since, most=_MOST_FINDINGS)
 
 
 @ROUTES.get(

@@ -23,7 +23,7 @@ class TokenBody(Parameters, frozen=True, kw_only=True):
     """A token has either a role or a job."""
 
     role: str | None = None
-    """viewer, operator, editor or admin"""
+    """viewer, operator, editor, admin or worker"""
     job: str | None = None
     """The only job or workflow that it may start."""
     name: str | None = None

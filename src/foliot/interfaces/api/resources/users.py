@@ -12,7 +12,7 @@ from foliot.interfaces.api.call import Call
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.interfaces.api.route import PUBLIC
-from foliot.service.answers import Deleted, Page
+from foliot.service.answers import Deleted, Done, Page
 from foliot.service.commands.users import UserView
 
 
@@ -47,10 +47,6 @@ class Me(msgspec.Struct, frozen=True, kw_only=True):
     role: str | None
     permissions: list[str]
     scopes: list[str]
-
-
-class Done(msgspec.Struct, frozen=True, kw_only=True):
-    done: bool = True
 
 
 @ROUTES.post(

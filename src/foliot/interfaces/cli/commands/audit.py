@@ -14,8 +14,8 @@ from foliot.interfaces.cli.parse import parse_past
 from foliot.interfaces.cli.render.format import moment, plain
 from foliot.interfaces.cli.render.table import Column, print_table
 from foliot.service.commands.audit import AuditView
+from foliot.service.operations import Operations
 from foliot.service.queries.documents import as_json
-from foliot.service.services import Services
 
 _COLUMNS: Final = (
     Column("AT"),
@@ -55,7 +55,7 @@ def command(
     """
     start = None if since is None else parse_past(since, datetime.now(UTC))
 
-    def page(services: Services) -> Awaitable[list[AuditView]]:
+    def page(services: Operations) -> Awaitable[list[AuditView]]:
         return services.audit.page(actor=actor, id=name, since=start, before=before, limit=limit)
 
     _print(with_services(storage, config, page), as_json, limit)

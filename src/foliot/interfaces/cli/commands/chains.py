@@ -14,9 +14,9 @@ from foliot.interfaces.cli.options import NAMING, json_option, storage_options
 from foliot.interfaces.cli.output import print_json, print_json_lines, print_note, print_result
 from foliot.interfaces.cli.render.chain import print_chain, print_chains, print_classes
 from foliot.interfaces.cli.render.text import counted
+from foliot.service.operations import Operations
 from foliot.service.queries.chain_view import ChainView, ClassView
 from foliot.service.queries.documents import as_json as document_of
-from foliot.service.services import Services
 
 _SECTIONS: Final = {
     "Commands": {
@@ -59,7 +59,7 @@ def command(context: click.Context, storage: str | None, config: Path | None, as
         check_option_order(context, context.invoked_subcommand)
         return
 
-    async def read(services: Services) -> tuple[list[ClassView], list[ChainView]]:
+    async def read(services: Operations) -> tuple[list[ClassView], list[ChainView]]:
         return await services.queries.chains.classes(), await services.queries.chains.open()
 
     classes, active = with_services(storage, config, read)
@@ -83,7 +83,7 @@ def list_chains(
 ) -> None:
     """List chains, the newest first."""
 
-    async def read(services: Services) -> list[ChainView]:
+    async def read(services: Operations) -> list[ChainView]:
         chains = services.queries.chains
         return await (chains.open if is_open else chains.page)(class_id=class_id, limit=limit)
 
@@ -116,7 +116,7 @@ def show(chain: str, storage: str | None, config: Path | None, as_json: bool) ->
 def stop(chains: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
     """Stop chains, given by their ids or the ids of their runs: nothing of them starts any more."""
 
-    async def run(services: Services, name: str) -> Result:
+    async def run(services: Operations, name: str) -> Result:
         answer = await services.chains.stop(name)
         return {"id": name, "result": answer.value, "text": f"{name} {_ENDINGS.get(answer, 'is stopped')}"}
 
@@ -130,7 +130,7 @@ def stop(chains: tuple[str, ...], storage: str | None, config: Path | None, as_j
 def stop_class(classes: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
     """Stop classes: their chains are stopped, and no new one is armed until the class is resumed."""
 
-    async def run(services: Services, name: str) -> Result:
+    async def run(services: Operations, name: str) -> Result:
         count = await services.chains.stop_class(name)
         return {
             "id": name,
@@ -149,7 +149,7 @@ def stop_class(classes: tuple[str, ...], storage: str | None, config: Path | Non
 def resume(classes: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
     """Let stopped classes arm chains again."""
 
-    async def run(services: Services, name: str) -> Result:
+    async def run(services: Operations, name: str) -> Result:
         await services.chains.resume_class(name)
         return {"id": name, "result": "resumed", "text": f"{name} may arm chains again"}
 

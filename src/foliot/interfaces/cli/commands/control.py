@@ -10,7 +10,8 @@ import click
 
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer
-from foliot.domain.tree.run_kind import FanoutRole, role_of
+from foliot.domain.tree.run_kind import FanoutRole, RunKind
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.batch import Action, Result, run_batch
 from foliot.interfaces.cli.id_completion import complete_ids
@@ -18,8 +19,8 @@ from foliot.interfaces.cli.options import NAMING, json_option, storage_options
 from foliot.interfaces.cli.parse import parse_future
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.pause import pause_text
+from foliot.service.operations import Operations
 from foliot.service.queries.documents import as_json as document_of
-from foliot.service.services import Services
 
 _CANCELLED: Final = {
     CancelAnswer.CANCELLED: "cancelled before it started",
@@ -43,15 +44,15 @@ def cancel(runs: tuple[str, ...], storage: str | None, config: Path | None, as_j
     return run_batch(storage, config, runs, _cancel, as_json=as_json)
 
 
-async def _cancel(services: Services, name: str) -> Result:
-    run = await services.runs.find(name)
+async def _cancel(services: Operations, name: str) -> Result:
+    run = await services.queries.runs.named(name)
     answer = await services.runs.cancel(run.id)
     if answer not in _CANCELLED:
         raise FoliotError(f"run {run.id} has already ended: {run.status}", hint="Run it again with: foliot retry RUN")
     done = _CANCELLED[answer]
-    if answer is CancelAnswer.REQUESTED and role_of(run) is FanoutRole.PARENT:
+    if answer is CancelAnswer.REQUESTED and run.role is FanoutRole.PARENT:
         done = "cancellation of its items requested"
-    elif answer is CancelAnswer.REQUESTED and await services.workflows.is_execution(run.id):
+    elif answer is CancelAnswer.REQUESTED and run.kind is not RunKind.CHAIN and run.queue == TREES_QUEUE:
         done = "cancellation of its steps requested"
     return {"run_id": run.id, "answer": answer, "text": f"{run.id} {done}"}
 
@@ -69,8 +70,8 @@ def retry(runs: tuple[str, ...], storage: str | None, config: Path | None, faile
     return run_batch(storage, config, runs, partial(_retry, is_for_failed=failed), as_json=as_json)
 
 
-async def _retry(services: Services, name: str, *, is_for_failed: bool) -> Result:
-    run = await services.runs.find(name)
+async def _retry(services: Operations, name: str, *, is_for_failed: bool) -> Result:
+    run = await services.queries.runs.named(name)
     new_id = await (services.runs.retry_failed(run.id) if is_for_failed else services.runs.retry(run.id))
     return {"run_id": new_id, "retry_of": run.id, "text": new_id}
 
@@ -88,8 +89,8 @@ def mark(runs: tuple[str, ...], storage: str | None, config: Path | None, as_jso
     return run_batch(storage, config, runs, _mark, as_json=as_json)
 
 
-async def _mark(services: Services, name: str) -> Result:
-    run = await services.runs.find(name)
+async def _mark(services: Operations, name: str) -> Result:
+    run = await services.queries.runs.named(name)
     answer, marked = await services.runs.mark(run.id)
     new_run = "" if marked == run.id else f": {marked}"
     text = f"{run.id} {_MARKED[answer]}{new_run}"
@@ -149,7 +150,7 @@ def _check_ids(ids: tuple[str, ...], is_all: bool) -> None:
 
 
 def _pause_all_action(until: str | None, note: str | None) -> Action:
-    async def pause_all(services: Services, _name: str) -> Result:
+    async def pause_all(services: Operations, _name: str) -> Result:
         at = None if until is None else parse_future(until, datetime.now(UTC))
         paused = await services.schedules.pause_all(at, note or "", _user())
         return {"done": "paused", **document_of(paused), "text": pause_text(paused)}
@@ -157,7 +158,7 @@ def _pause_all_action(until: str | None, note: str | None) -> Action:
     return pause_all
 
 
-async def _resume_all(services: Services, _name: str) -> Result:
+async def _resume_all(services: Operations, _name: str) -> Result:
     ended = await services.schedules.resume_all()
     if ended is None:
         raise FoliotError(
@@ -177,7 +178,7 @@ def _user() -> str:
 
 
 def _pause_action(paused: bool) -> Action:
-    async def set_paused(services: Services, name: str) -> Result:
+    async def set_paused(services: Operations, name: str) -> Result:
         word = "paused" if paused else "resumed"
         schedules = await services.schedules.pause_named(name, paused)
         text = f"{word} {', '.join(schedules) or name}"

@@ -7,15 +7,16 @@ import click
 
 from foliot.domain.secrets import public_url
 from foliot.interfaces.cli.open_storage import copy_storage, opened_storage, storage_url
-from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.options import database_options, json_option
 from foliot.interfaces.cli.output import print_json, print_line
+from foliot.interfaces.cli.place import refuse_server
 from foliot.interfaces.cli.progress import ProgressLine, progress_note
 from foliot.interfaces.cli.render.text import escaped
 
 
 @click.command("backup")
 @click.argument("path", type=click.Path(path_type=Path))
-@storage_options
+@database_options
 @json_option("one object")
 def backup(path: Path, storage: str | None, config: Path | None, as_json: bool) -> None:
     """Copy a consistent snapshot of a SQLite database to PATH, and of the output of its jobs to PATH-logs.
@@ -23,6 +24,7 @@ def backup(path: Path, storage: str | None, config: Path | None, as_json: bool) 
     If PATH is a directory, the copy in it is named after the database and the time. Servers may keep running. Existing
     files are not overwritten.
     """
+    refuse_server()
     url = storage_url(storage, config)
     with ProgressLine() as line:
         made = copy_storage(url, path, lambda done, of: line.show(f"copied {done} of {of} pages ..."))
@@ -36,10 +38,11 @@ def backup(path: Path, storage: str | None, config: Path | None, as_json: bool) 
 
 
 @click.command("migrate")
-@storage_options
+@database_options
 @json_option("one object")
 def migrate(storage: str | None, config: Path | None, as_json: bool) -> None:
     """Create the database, or upgrade it to this version. `foliot serve` does this when it starts."""
+    refuse_server()
     url = storage_url(storage, config)
     with progress_note("bringing the database up to date"):
         asyncio.run(_migrate(url))

@@ -9,7 +9,7 @@ import click
 from foliot.interfaces.cli.batch import Result, run_batch
 from foliot.interfaces.cli.id_completion import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
-from foliot.service.services import Services
+from foliot.service.operations import Operations
 
 
 def _force_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,7 +28,7 @@ def delete_jobs(jobs: tuple[str, ...], force: bool, storage: str | None, config:
     Runs that have not started are cancelled, running work continues, and history is kept.
     """
 
-    async def delete(services: Services, name: str) -> Result:
+    async def delete(services: Operations, name: str) -> Result:
         return _result(name, await services.jobs.delete(name, force=force))
 
     return run_batch(storage, config, jobs, delete, as_json=as_json)
@@ -44,7 +44,7 @@ def delete_schedules(
 ) -> int:
     """Delete SCHEDULES that no file and no application defines. Their runs are kept."""
 
-    async def delete(services: Services, name: str) -> Result:
+    async def delete(services: Operations, name: str) -> Result:
         await services.schedules.delete(name, force=force)
         return {"id": name, "done": "deleted", "text": f"deleted {name}"}
 
@@ -64,7 +64,7 @@ def delete_workflows(
     Executions that have not started are cancelled, others continue, and history is kept.
     """
 
-    async def delete(services: Services, name: str) -> Result:
+    async def delete(services: Operations, name: str) -> Result:
         return _result(name, await services.workflows.delete(name, force=force))
 
     return run_batch(storage, config, workflows, delete, as_json=as_json)

@@ -14,18 +14,19 @@ from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.file_url import parse_file_url
 from foliot.errors import FoliotError, InvalidInput, Severity
 from foliot.interfaces.cli.configuration import read_config
-from foliot.interfaces.cli.open_storage import opened_storage
+from foliot.interfaces.cli.open_storage import on_server, opened_storage
 from foliot.interfaces.cli.options import find_config, json_option, storage_options
 from foliot.interfaces.cli.output import print_json, print_line
+from foliot.interfaces.cli.place import given_server
 from foliot.interfaces.cli.progress import progress_note
-from foliot.interfaces.cli.render.doctor import report_document, report_lines
+from foliot.interfaces.cli.render.doctor import OK, report_document, report_lines
 from foliot.interfaces.cli.render.text import escaped
 from foliot.service.queries.doctor.host import ConfigFacts
 from foliot.service.queries.doctor.report import Doctor, Report
 from foliot.service.services import Services
 from foliot.wiring import build_host
 
-_CODES: Final[Mapping[Severity | None, int]] = {None: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+_CODES: Final[Mapping[str, int]] = {OK: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
 @click.command("doctor")
@@ -35,19 +36,28 @@ def command(storage: str | None, config: Path | None, as_json: bool) -> int:
     """Check this installation: the configuration, the database, the server, clocks and this machine.
 
     It works with and without a running server, and changes nothing except one row that shows whether the database can
-    be written. The exit code is 0 if no problems are found, 1 if there are warnings, 2 if there are errors.
+    be written. With --url, the server checks its own installation.
+
+    The exit code is 0 if no problems are found, 1 if there are warnings, 2 if there are errors.
     """
+    with progress_note("examining the installation"):
+        document = _document(storage, config)
+    if as_json:
+        print_json(document)
+    else:
+        for line in report_lines(document):
+            print_line(escaped(line))
+    return _CODES[document["severity"]]
+
+
+def _document(storage: str | None, config: Path | None) -> dict[str, Any]:
+    server = given_server()
+    if server is not None:
+        return on_server(server, lambda remote: remote.client.server.doctor())
     path = find_config(config)
     loaded = None if path is None else read_config(path)
     url = storage or DEFAULT_STORAGE if loaded is None else storage or loaded.storage
-    with progress_note("examining the installation"):
-        report = _examine(url, _facts(path, loaded))
-    if as_json:
-        print_json(report_document(report, foliot.__version__))
-    else:
-        for line in report_lines(report, foliot.__version__):
-            print_line(escaped(line))
-    return _CODES[report.worst]
+    return report_document(_examine(url, _facts(path, loaded)), foliot.__version__)
 
 
 def _examine(url: str | None, config: ConfigFacts) -> Report:

@@ -1,6 +1,5 @@
 """foliot dsn: the databases that fanouts may read."""
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import Final
@@ -11,12 +10,12 @@ from foliot.domain.fanout.inputs import check_dsn_name
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.batch import Result, run_batch
 from foliot.interfaces.cli.command_group import lazy_group
-from foliot.interfaces.cli.open_storage import opened_storage, storage_url, with_services
+from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.output import print_json_lines, print_note, print_result
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.table import Column, print_table
-from foliot.service.services import Services
+from foliot.service.operations import Operations
 
 _COLUMNS: Final = (Column("NAME", is_whole=True), Column("DATABASE"), Column("CHANGED"))
 _SECTIONS: Final = {
@@ -49,7 +48,8 @@ def add(context: click.Context, name: str, storage: str | None, config: Path | N
         # click would print it, and it may contain a password.
         hint = "Arguments are visible to others. Write it to standard input: foliot dsn add NAME < FILE."
         raise InvalidInput("the DSN must not be an argument", hint=hint)
-    is_new = asyncio.run(_add(storage_url(storage, config), check_dsn_name(name), _read_dsn()))
+    checked, dsn = check_dsn_name(name), _read_dsn()
+    is_new = with_services(storage, config, lambda services: services.dsns.add(checked, dsn), create=True)
     done = "added" if is_new else "replaced"
     print_result(f"{done} {name}", {"name": name, "done": done}, as_json=as_json)
 
@@ -75,16 +75,11 @@ def list_all(storage: str | None, config: Path | None, as_json: bool) -> None:
 def remove(names: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
     """Remove DSNs. Fanouts that use one of them fail."""
 
-    async def run(services: Services, name: str) -> Result:
+    async def run(services: Operations, name: str) -> Result:
         await services.dsns.remove(name)
         return {"name": name, "done": "removed", "text": f"removed {name}"}
 
     return run_batch(storage, config, names, run, as_json=as_json)
-
-
-async def _add(url: str, name: str, dsn: str) -> bool:
-    async with opened_storage(url, create=True) as services:
-        return await services.dsns.add(name, dsn)
 
 
 def _read_dsn() -> str:

@@ -15,8 +15,8 @@ from foliot.interfaces.cli.parse import parse_moment
 from foliot.interfaces.cli.render.explanation import explain
 from foliot.interfaces.cli.render.path import path_document, path_fields, path_rows
 from foliot.interfaces.cli.render.table import Column, print_fields, print_section
+from foliot.service.operations import Operations
 from foliot.service.path import Path, StepsStage
-from foliot.service.services import Services
 
 _STAGES: Final = (Column("", is_whole=True), Column("STAGE", is_whole=True), Column("WHAT", stays=True))
 _STEPS: Final = (
@@ -37,7 +37,7 @@ def command(what: str, storage: str | None, config: FilePath | None, as_json: bo
     The output names the stage that decides the current status, and says when that can change.
     """
 
-    def ask(services: Services) -> Awaitable[Path]:
+    def ask(services: Operations) -> Awaitable[Path]:
         name, _, at = what.rpartition("@")
         if not name or what.endswith(LAST):
             return services.queries.explained.run(what)

@@ -15,11 +15,8 @@ from foliot.interfaces.cli.command_group import lazy_group
 from foliot.interfaces.cli.configuration import print_problems
 from foliot.interfaces.cli.crontab_sources import (
     Source,
-    current_account,
-    home_of,
     is_system_crontab,
     list_scripts,
-    machine_timezone,
     read_file,
     read_system_crontabs,
     read_user_crontab,
@@ -27,6 +24,7 @@ from foliot.interfaces.cli.crontab_sources import (
 )
 from foliot.interfaces.cli.output import print_line, print_note, print_warning
 from foliot.interfaces.cli.render.text import counted, escaped
+from foliot.interfaces.machine import current_account, home_of, machine_timezone
 
 _SECTIONS: Final = {"Sources": {"crontab": "Convert a crontab to a configuration."}}
 _HOMES: Final = {"crontab": "import_crontab:crontab"}

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from foliot.domain.run.run import Run
-from foliot.domain.tree.run_kind import FanoutRole, role_of
+from foliot.domain.tree.run_kind import FanoutRole
 from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.id_completion import complete_ids
 from foliot.interfaces.cli.open_storage import with_services
@@ -15,7 +14,8 @@ from foliot.interfaces.cli.options import NAMING, json_option, storage_options
 from foliot.interfaces.cli.output import print_note
 from foliot.interfaces.cli.render.log import JsonPrinter, TextPrinter, print_log
 from foliot.interfaces.cli.render.step_log import StepJsonPrinter, StepTextPrinter, print_steps
-from foliot.service.services import Services
+from foliot.service.operations import Operations
+from foliot.service.queries.run_view import RunView
 
 
 @click.command("logs", epilog=NAMING)
@@ -59,11 +59,11 @@ def command(
         sys.stdout.buffer.write(with_services(storage, config, partial(_stdout, run=run, item=item, attempt=attempt)))
         return
 
-    async def show(services: Services) -> None:
+    async def show(services: Operations) -> None:
         found = await _find(services, run, item)
         if found is None:
             return
-        steps = await services.queries.workflows.step_names(found)
+        steps = await services.queries.workflows.step_names(found.id)
         if steps is not None:
             if attempt is not None or tail is not None:
                 raise _not_for_trees(found.id)
@@ -76,29 +76,29 @@ def command(
     with_services(storage, config, show)
 
 
-async def _find(services: Services, name: str, item: str | None) -> Run | None:
+async def _find(services: Operations, name: str, item: str | None) -> RunView | None:
     """Return the run whose output is printed: of a fanout that of an item, or of its reducer. None: it has none."""
-    run = await services.runs.find(name)
+    run = await services.queries.runs.named(name)
     if item is not None:
-        found = await services.queries.fanouts.item(run, item)
+        found = await services.queries.fanouts.item(run.id, item)
         if found.run_id is None:
             raise FoliotError(
                 f"item {found.index} of fanout {run.id} has no run: {found.status}", hint=f"See: foliot show {run.id}"
             )
-        return await services.runs.record(found.run_id)
-    if role_of(run) is not FanoutRole.PARENT:
+        return await services.queries.runs.named(found.run_id)
+    if run.role is not FanoutRole.PARENT:
         return run
     print_note(f"the output of an item: foliot logs {run.id} --item INDEX")
     progress = await services.queries.fanouts.progress(run.id)
     reducer = None if progress is None or progress.reducer is None else progress.reducer.run_id
-    return None if reducer is None else await services.runs.record(reducer)
+    return None if reducer is None else await services.queries.runs.named(reducer)
 
 
-async def _stdout(services: Services, run: str, item: str | None, attempt: int | None) -> bytes:
+async def _stdout(services: Operations, run: str, item: str | None, attempt: int | None) -> bytes:
     found = await _find(services, run, item)
     if found is None:
         return b""
-    if await services.queries.workflows.step_names(found) is not None:
+    if await services.queries.workflows.step_names(found.id) is not None:
         raise _not_for_trees(found.id)
     return await services.logs.raw_stdout(found.id, attempt)
 

@@ -14,9 +14,10 @@ from foliot.domain.instant import LATEST, Instant, from_timedelta, to_datetime, 
 from foliot.errors import StorageMissing
 from foliot.interfaces.cli.configuration import load_config
 from foliot.interfaces.cli.open_storage import opened_storage
-from foliot.interfaces.cli.options import json_option, require_config, storage_options
+from foliot.interfaces.cli.options import database_options, json_option, require_config
 from foliot.interfaces.cli.output import print_json, print_line, print_note
 from foliot.interfaces.cli.parse import parse_span
+from foliot.interfaces.cli.place import refuse_server
 from foliot.interfaces.cli.progress import progress_note
 from foliot.interfaces.cli.render.changes import change_objects, print_changes
 from foliot.interfaces.cli.render.format import moment
@@ -26,7 +27,7 @@ _COLUMNS: Final = (Column("WHEN"), Column("JOB", is_whole=True, stays=True), Col
 
 
 @click.command("plan")
-@storage_options
+@database_options
 @click.option("--within", default="24h", show_default=True, help="How far ahead: 90s, 15m, 24h, 7d.")
 @click.option(
     "-n", "--limit", default=20, show_default=True, type=click.IntRange(0, 10_000), help="Maximum number of fire times."
@@ -37,6 +38,7 @@ def command(storage: str | None, config: Path | None, within: str, limit: int, a
 
     The exit code is 1 if the file has errors, or defines a job that another file or an application owns.
     """
+    refuse_server()
     ahead = from_timedelta(parse_span(within))
     with progress_note("comparing the configuration with the database"):
         configuration = load_config(require_config(config))

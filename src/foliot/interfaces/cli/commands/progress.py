@@ -4,7 +4,7 @@ import os
 
 import click
 
-from foliot.channel.client import ChannelClient
+from foliot.channel.client import from_environment
 from foliot.domain.run.progress import read_progress
 from foliot.errors import InvalidInput
 
@@ -18,7 +18,7 @@ def command(fraction: str, text: tuple[str, ...]) -> None:
     Call it inside a job. `foliot top` and `foliot show RUN` show the latest report. It needs no configuration and no
     database: the worker gives each job a socket, in FOLIOT_CHANNEL, and a token for this run, in FOLIOT_RUN_TOKEN.
     """
-    client = ChannelClient.from_environment(os.environ)
+    client = from_environment(os.environ)
     progress = read_progress(_parse(fraction), " ".join(text))
     client.ask("progress", fraction=progress.fraction, text=progress.text)
 

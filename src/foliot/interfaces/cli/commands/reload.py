@@ -14,8 +14,9 @@ from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.interfaces.cli.configuration import load_config
 from foliot.interfaces.cli.login import deploying_actor
 from foliot.interfaces.cli.open_storage import opened_storage
-from foliot.interfaces.cli.options import json_option, require_config, storage_options
+from foliot.interfaces.cli.options import database_options, json_option, require_config
 from foliot.interfaces.cli.output import print_warning
+from foliot.interfaces.cli.place import refuse_server
 from foliot.interfaces.cli.progress import progress_note
 from foliot.interfaces.cli.render.changes import print_changes, print_changes_json
 from foliot.service.queries.worker_view import WorkerView
@@ -24,7 +25,7 @@ _RESTART: Final = "Settings are read when a process starts. Restart it, unless a
 
 
 @click.command("reload")
-@storage_options
+@database_options
 @json_option("one object per job and schedule")
 def command(storage: str | None, config: Path | None, as_json: bool) -> None:
     """Apply the configuration: only differences are changed, running work continues.
@@ -32,6 +33,7 @@ def command(storage: str | None, config: Path | None, as_json: bool) -> None:
     It works with and without a running server; a running one sees the change at once. If the file has errors,
     nothing is changed. Settings of [server] apply when a process starts; settings that need a restart are reported.
     """
+    refuse_server()
     with progress_note("applying the configuration"):
         path = require_config(config)
         configuration = load_config(path)

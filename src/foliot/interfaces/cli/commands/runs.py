@@ -17,9 +17,9 @@ from foliot.interfaces.cli.output import print_json_lines, print_note
 from foliot.interfaces.cli.parse import parse_past
 from foliot.interfaces.cli.render.format import RUN_COLUMNS, run_row
 from foliot.interfaces.cli.render.table import Column, print_table
+from foliot.service.operations import Operations
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.run_view import RunView
-from foliot.service.services import Services
 
 _COLUMNS: Final = (*RUN_COLUMNS[:3], Column("KIND"), *RUN_COLUMNS[3:])
 
@@ -77,7 +77,7 @@ def command(
     known = None if status is None else parse_status(status)
     first = None if since is None else parse_past(since, datetime.now(UTC))
 
-    def page(services: Services) -> Awaitable[list[RunView]]:
+    def page(services: Operations) -> Awaitable[list[RunView]]:
         return services.queries.runs.newest(
             job=job,
             schedule=schedule,

@@ -1,11 +1,11 @@
-"""foliot serve and worker: run a scheduler and a worker in one process, or a worker alone."""
+"""foliot serve: run a scheduler, a worker and the HTTP API in one process."""
 
 from pathlib import Path
 
 import click
 
-from foliot.engine.settings import Role
 from foliot.interfaces.cli.options import config_option
+from foliot.interfaces.cli.place import refuse_server
 from foliot.interfaces.cli.server.process import run_node
 from foliot.interfaces.cli.server.settings import node_options, parse_roles
 
@@ -27,17 +27,6 @@ def serve(app: str | None, config: Path | None, roles: str | None, **options: ob
     starts, on SIGHUP, by `foliot reload`, and with `watch = true` in [server] when a file changes. If its jobs have
     errors, the server logs them and starts with the definitions that were applied last.
     """
+    if app is None:
+        refuse_server()
     run_node(app, config, parse_roles(roles), applies=True, **options)
-
-
-@click.command("worker")
-@click.argument("app", required=False)
-@config_option
-@click.option("--storage", help="Database, instead of that of the configuration or of APP.")
-@node_options
-def worker(app: str | None, config: Path | None, **options: object) -> None:
-    """Execute runs from the database of a configuration or of APP (written as module:name).
-
-    The settings of the configuration are used. Its jobs are not applied: `foliot serve` does that.
-    """
-    run_node(app, config, [Role.WORKER], applies=False, **options)

@@ -14,11 +14,11 @@ from foliot.interfaces.cli.render.fanout import items_document
 from foliot.interfaces.cli.render.job_page import job_document, print_job
 from foliot.interfaces.cli.render.run_page import print_run, run_document
 from foliot.interfaces.cli.render.schedule_page import print_schedule, schedule_document
+from foliot.service.operations import Operations
 from foliot.service.queries.fanout_view import FanoutItemsView
 from foliot.service.queries.jobs import JobPage
 from foliot.service.queries.runs import RunPage
 from foliot.service.queries.schedules import SchedulePage
-from foliot.service.services import Services
 
 
 class _Answer(NamedTuple):
@@ -52,7 +52,7 @@ def command(
     --items and --after.
     """
 
-    async def find(services: Services) -> _Answer:
+    async def find(services: Operations) -> _Answer:
         page = await services.queries.named(id)
         if not failed and items is None and after is None:
             return _Answer(page)
@@ -60,8 +60,7 @@ def command(
             raise InvalidInput(
                 f"{id!a} is not a run: --failed, --items and --after are for fanouts", hint="Leave them out."
             )
-        run = await services.runs.record(page.run.id)
-        found = services.queries.fanouts.items(run, after=after, failed=failed, pattern=items, limit=limit)
+        found = services.queries.fanouts.items(page.run.id, after=after, failed=failed, pattern=items, limit=limit)
         return _Answer(page, await found)
 
     _print(with_services(storage, config, find), as_json)

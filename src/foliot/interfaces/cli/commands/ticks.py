@@ -14,9 +14,9 @@ from foliot.interfaces.cli.output import print_json_lines, print_note
 from foliot.interfaces.cli.parse import parse_past
 from foliot.interfaces.cli.render.format import TICK_COLUMNS, listed_tick_row
 from foliot.interfaces.cli.render.table import print_table
+from foliot.service.operations import Operations
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.schedule_view import TickView
-from foliot.service.services import Services
 
 
 @click.command("ticks")
@@ -57,7 +57,7 @@ def command(
         TickOutcome.FAILED: failed,
     }
 
-    def page(services: Services) -> Awaitable[list[TickView]]:
+    def page(services: Operations) -> Awaitable[list[TickView]]:
         return services.queries.ticks.newest(
             name,
             since=None if since is None else parse_past(since, now),

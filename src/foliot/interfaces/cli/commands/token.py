@@ -1,26 +1,25 @@
 """foliot token: tokens of programs that use the HTTP API."""
 
-import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import click
 
-from foliot.domain.access.role import PEOPLE
+from foliot.domain.access.role import CREDENTIAL_ROLES
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.batch import Result, run_batch
 from foliot.interfaces.cli.command_group import lazy_group
 from foliot.interfaces.cli.id_completion import complete_ids
-from foliot.interfaces.cli.open_storage import opened_storage, storage_url, with_services
+from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.output import print_json_lines, print_note, print_result
 from foliot.interfaces.cli.parse import parse_future
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.table import Column, print_table
-from foliot.service.commands.tokens import CreatedToken, TokenView
+from foliot.service.commands.tokens import TokenView
+from foliot.service.operations import Operations
 from foliot.service.queries.documents import as_json as document_of
-from foliot.service.services import Services
 
 _COLUMNS: Final = (
     Column("NAME", is_whole=True, stays=True),
@@ -51,8 +50,8 @@ def command() -> None:
 @storage_options
 @click.option(
     "--role",
-    type=click.Choice([role.value for role in PEOPLE]),
-    help="What the token may do; each role may do more than the last.",
+    type=click.Choice([role.value for role in CREDENTIAL_ROLES]),
+    help="What the token may do; each role may do more than the last, but worker only executes runs.",
 )
 @click.option("--job", help="Instead of a role: the only job or workflow that the token may start.",
               shell_complete=complete_ids("job"))  # fmt: skip
@@ -75,12 +74,12 @@ def create(
     if (role is None) == (job is None):
         raise InvalidInput("a token has either a role or a job", hint="Give --role or --job.", field="role")
     until = None if expires is None else parse_future(expires, datetime.now(UTC))
-
-    async def make() -> CreatedToken:
-        async with opened_storage(storage_url(storage, config), create=True) as services:
-            return await services.tokens.create(role=role, job=job, name=name, expires=until)
-
-    created = asyncio.run(make())
+    created = with_services(
+        storage,
+        config,
+        lambda services: services.tokens.create(role=role, job=job, name=name, expires=until),
+        create=True,
+    )
     print_result(created.secret, {**document_of(created.token), "token": created.secret}, as_json=as_json)
     if not as_json:
         print_note(f'token "{created.token.name}" ({_may(created.token)}): store it now, it cannot be shown again')
@@ -93,7 +92,7 @@ def create(
 def list_all(storage: str | None, config: Path | None, revoked: bool, as_json: bool) -> None:
     """List tokens, oldest first. The tokens themselves are not stored."""
 
-    async def read(services: Services) -> list[TokenView]:
+    async def read(services: Operations) -> list[TokenView]:
         return [token async for token in services.tokens.all(revoked=revoked)]
 
     found = with_services(storage, config, read)
@@ -112,7 +111,7 @@ def list_all(storage: str | None, config: Path | None, revoked: bool, as_json: b
 def revoke(names: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
     """Revoke tokens, given by name or id. Requests with them are refused from now on."""
 
-    async def run(services: Services, name: str) -> Result:
+    async def run(services: Operations, name: str) -> Result:
         token = await services.tokens.revoke(name)
         return {"name": token.name, "id": token.id, "done": "revoked", "text": f"revoked {token.name}"}
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import click
 
-from foliot.errors import StorageUnavailable
 from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.outage import OUTAGES
 from foliot.interfaces.cli.output import print_json, print_line
 from foliot.interfaces.cli.parse import seconds_within
 from foliot.interfaces.cli.render.overview import headline, overview_document, sections
 from foliot.interfaces.cli.render.pause import pause_banner
 from foliot.interfaces.cli.render.table import console, is_terminal, print_table, rich_table
 from foliot.interfaces.cli.render.text import escaped
+from foliot.service.operations import Operations
 from foliot.service.queries.overview import OverviewPage
-from foliot.service.services import Services
 
 
 @click.command("top")
@@ -51,7 +51,7 @@ def _print(page: OverviewPage) -> None:
         print_table(section.columns, section.rows)
 
 
-async def _watch(services: Services, every: float) -> None:
+async def _watch(services: Operations, every: float) -> None:
     from rich.live import Live
 
     stop = asyncio.Event()
@@ -65,13 +65,13 @@ async def _watch(services: Services, every: float) -> None:
                 continue
 
 
-async def _picture(services: Services, width: int) -> Any:
+async def _picture(services: Operations, width: int) -> Any:
     from rich.console import Group
     from rich.text import Text
 
     try:
         page = await services.queries.overview.page()
-    except StorageUnavailable as error:
+    except OUTAGES as error:
         # It may be available again at the next update: a view that is open all day survives a restart.
         return Text(escaped(error.message), style="red")
     parts: list[Any] = [Text(headline(page), style="bold")]

@@ -12,7 +12,7 @@ from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.parse import parse_json, parse_moment, parse_span
 from foliot.service.commands.runs import RunRequest
-from foliot.service.services import Services
+from foliot.service.operations import Operations
 
 _AT: Final = 'Use ISO 8601, such as "2026-01-31T08:00Z"; for a duration from now use --delay.'
 
@@ -53,7 +53,7 @@ def command(
         trigger="cli",
     )
 
-    async def trigger(services: Services) -> int:
+    async def trigger(services: Operations) -> int:
         run_id = await services.workflows.trigger(job, request)
         return await report_started_run(services, run_id, wait=wait, follow=follow, is_json=as_json)
 

@@ -1,6 +1,5 @@
 """foliot user: people who log in with a password."""
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import Final
@@ -12,14 +11,13 @@ from foliot.domain.access.role import PEOPLE
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.batch import Result, run_batch
 from foliot.interfaces.cli.command_group import lazy_group
-from foliot.interfaces.cli.open_storage import opened_storage, storage_url, with_services
+from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.output import print_json_lines, print_note, print_result
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.table import Column, print_table
-from foliot.service.commands.users import UserView
+from foliot.service.operations import Operations
 from foliot.service.queries.documents import as_json as document_of
-from foliot.service.services import Services
 
 _COLUMNS: Final = (
     Column("NAME", is_whole=True, stays=True),
@@ -57,12 +55,7 @@ def command() -> None:
 def add(name: str, storage: str | None, config: Path | None, role: str, from_stdin: bool, as_json: bool) -> None:
     """Add the user NAME. The password is asked for, and only a digest of it is stored."""
     password = _read_password(from_stdin)
-
-    async def run() -> UserView:
-        async with opened_storage(storage_url(storage, config), create=True) as services:
-            return await services.users.add(name, password, role=role)
-
-    user = asyncio.run(run())
+    user = with_services(storage, config, lambda services: services.users.add(name, password, role=role), create=True)
     print_result(f"added {user.name} ({user.role})", document_of(user), as_json=as_json)
 
 
@@ -102,7 +95,7 @@ def passwd(name: str, storage: str | None, config: Path | None, from_stdin: bool
 def remove(names: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
     """Remove users. All their sessions end."""
 
-    async def run(services: Services, name: str) -> Result:
+    async def run(services: Operations, name: str) -> Result:
         await services.users.remove(name)
         return {"name": name, "done": "removed", "text": f"removed {name}"}
 

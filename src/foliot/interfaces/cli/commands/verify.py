@@ -1,20 +1,20 @@
 """foliot verify: check that the ledger matches the schedules."""
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
-from foliot.domain.instant import from_datetime
 from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
-from foliot.interfaces.cli.output import print_json_lines, print_line
+from foliot.interfaces.cli.output import print_json_lines, print_line, print_note
 from foliot.interfaces.cli.parse import parse_past
 from foliot.interfaces.cli.progress import ProgressLine
-from foliot.interfaces.cli.render.verify import fault_documents, report_lines, summary, summary_document
-from foliot.service.queries.verify import Report
-from foliot.service.services import Services
+from foliot.interfaces.cli.render.verify import fault_document, finding_line, summary, summary_document
+from foliot.service.operations import Operations
+from foliot.service.queries.verified import Verified
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -25,34 +25,23 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 @json_option("one object per fault, then a summary")
 def command(storage: str | None, config: Path | None, since: str, as_json: bool) -> int:
     """Compare the ledger with the ticks that the schedules should have. The exit code is 1 if a problem is found."""
-    after = from_datetime(max(parse_past(since, datetime.now(UTC)), _EPOCH))
+    after = max(parse_past(since, datetime.now(UTC)), _EPOCH)
 
-    async def check(services: Services) -> list[Report]:
+    async def check(services: Operations) -> Verified:
         with ProgressLine() as line:
-            progress = VerifyProgress(line)
-            return [progress.add(report) async for report in services.queries.ledgers.verify(after)]
+            return await services.queries.ledgers.verified(after, progress=partial(show_progress, line))
 
-    reports = with_services(storage, config, check)
+    verified = with_services(storage, config, check)
     if as_json:
-        print_json_lines(
-            [*(fault for report in reports for fault in fault_documents(report)), summary_document(reports)]
-        )
+        print_json_lines([*map(fault_document, verified.findings), summary_document(verified)])
     else:
-        for line in (line for report in reports for line in report_lines(report)):
-            print_line(line)
-        print_line(summary(reports))
-    return 0 if all(report.is_sound for report in reports) else 1
+        for finding in verified.findings:
+            print_line(finding_line(finding))
+        print_line(summary(verified))
+    if len(verified.findings) < verified.faults:
+        print_note(f"{verified.faults - len(verified.findings)} more findings are not listed: see them on the server")
+    return 0 if verified.is_sound else 1
 
 
-class VerifyProgress:
-    """Counts what has been checked, and shows it on a terminal."""
-
-    def __init__(self, line: ProgressLine) -> None:
-        self._line = line
-        self._schedules = self._ticks = 0
-
-    def add(self, report: Report) -> Report:
-        self._schedules += report.schedule_id is not None
-        self._ticks += report.ticks
-        self._line.show(f"{self._schedules} schedules, {self._ticks} ticks ...")
-        return report
+def show_progress(line: ProgressLine, schedules: int, ticks: int) -> None:
+    line.show(f"{schedules} schedules, {ticks} ticks ...")

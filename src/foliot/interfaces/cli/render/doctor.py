@@ -1,6 +1,6 @@
 """The report of `foliot doctor`: what is wrong, and what to do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +14,7 @@ from foliot.service.queries.doctor.findings import Finding, HostFinding, severit
 from foliot.service.queries.doctor.report import Check, Report
 
 _MOST_NAMED: Final = 5
-_OK: Final = "ok"
+OK: Final = "ok"
 _MEASURED: Final = "(as seen by this shell; a service may have other limits)"
 
 
@@ -23,7 +23,7 @@ def report_document(report: Report, version: str) -> dict[str, Any]:
         "at": msgspec.to_builtins(report.at),
         "version": version,
         "tzdata": report.tzdata,
-        "severity": report.worst or _OK,
+        "severity": report.worst or OK,
         "checks": [_check_document(check) for check in report.checks],
     }
 
@@ -44,22 +44,22 @@ def _check_document(check: Check) -> dict[str, Any]:
     }
 
 
-def report_lines(report: Report, version: str) -> Iterator[str]:
+def report_lines(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines: one for each check, and below it its findings, each with what to do."""
-    yield f"Foliot {version}, time zone data {report.tzdata}"
+    yield f"Foliot {document['version']}, time zone data {document['tzdata']}"
     yield ""
-    width = max(len(check.name) for check in report.checks)
-    for check in report.checks:
-        yield f"{check.name.ljust(width)}  {_severity(check)}"
-        for finding in check.findings:
-            yield f"  {severity_of(finding)}: {finding_text(finding)}"
-            yield f"    {finding_hint(finding)}"
+    width = max(len(check["name"]) for check in document["checks"])
+    for check in document["checks"]:
+        yield f"{check['name'].ljust(width)}  {check['severity']}"
+        for finding in check["findings"]:
+            yield f"  {finding['severity']}: {finding['message']}"
+            yield f"    {finding['hint']}"
     yield ""
-    yield _summary(report)
+    yield _summary(document)
 
 
-def _summary(report: Report) -> str:
-    severities = [severity_of(finding) for finding in report.findings]
+def _summary(document: Mapping[str, Any]) -> str:
+    severities = [finding["severity"] for check in document["checks"] for finding in check["findings"]]
     if not severities:
         return "no problems found"
     errors, warnings = severities.count(Severity.ERROR), severities.count(Severity.WARNING)
@@ -68,7 +68,7 @@ def _summary(report: Report) -> str:
 
 def _severity(check: Check) -> str:
     severities = {severity_of(finding) for finding in check.findings}
-    return Severity.ERROR if Severity.ERROR in severities else Severity.WARNING if severities else _OK
+    return Severity.ERROR if Severity.ERROR in severities else Severity.WARNING if severities else OK
 
 
 def finding_text(finding: Finding) -> str:

@@ -15,6 +15,7 @@ from foliot.service import explanation as why
 
 _MOST_NAMED: Final = 5
 _MOST_DEPENDENCIES: Final = 10
+_MOST_WORKERS: Final = 10
 _RESULTS: Final[Mapping[str | None, str]] = {
     Result.SUCCESS: "succeeded",
     Result.FAILURE: "failed",
@@ -105,6 +106,7 @@ def _waiting(
     | why.RetryDue
     | why.WaitsForGate
     | why.NoWorker
+    | why.NoFittingWorker
     | why.WaitsForLimit
     | why.NoFreeSlot
     | why.WaitsForTurn
@@ -121,6 +123,9 @@ def _waiting(
             return f"due at {moment(given.due_at)}, waiting for its gate{until}: {names}"
         case why.NoWorker():
             return f"no {missing_worker(given.queue)} is alive; start one with: {worker_command(given.queue)}"
+        case why.NoFittingWorker():
+            needed = f" (needs {', '.join(given.needs)})" if given.needs else ""
+            return f"no living worker may have it{needed}: {unfit_workers(given.workers)}"
         case why.WaitsForLimit():
             return _waits_for_limit(given)
         case why.NoFreeSlot():
@@ -129,6 +134,21 @@ def _waiting(
             return "waiting for its turn"
         case why.WaitsForAnswer():
             return f"waiting for approval: foliot workflows approve {given.execution_id} {given.step}, or reject"
+
+
+def unfit_workers(workers: Sequence[why.Unfit]) -> str:
+    """Return why each worker does not get a run."""
+    words = [f"{one.worker} {_unfit(one)}" for one in workers[:_MOST_WORKERS]]
+    more = len(workers) - len(words)
+    return "; ".join(words) + (f"; and {more} more" if more else "")
+
+
+def _unfit(worker: why.Unfit) -> str:
+    if worker.missing:
+        return f"lacks {', '.join(worker.missing)}"
+    if worker.is_paused:
+        return f"is paused (foliot worker resume {worker.worker})"
+    return "is draining"
 
 
 def missing_worker(queue: str) -> str:

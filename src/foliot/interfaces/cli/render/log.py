@@ -3,7 +3,6 @@
 Messages of Foliot in a log (the stream `meta`) go to standard error, so that standard output has only the job's output.
 """
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final, Protocol
@@ -11,14 +10,14 @@ from typing import Any, Final, Protocol
 from msgspec.structs import replace
 
 from foliot.domain.run.logs import LogEnd, LogState
-from foliot.errors import StorageUnavailable
+from foliot.interfaces.cli.outage import OUTAGES, wait_out
 from foliot.interfaces.cli.output import print_json, print_note
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.table import is_terminal
 from foliot.interfaces.cli.render.text import Cleaner
+from foliot.service.operations import Operations
 from foliot.service.queries.logs import Cursor, LogView
 from foliot.service.queries.runs import LogEndView
-from foliot.service.services import Services
 
 _END: Final = {
     LogState.COMPLETE: "complete",
@@ -28,7 +27,6 @@ _END: Final = {
     LogState.OPEN: "open, more may follow",
 }
 _RESET: Final = "\x1b[0m"
-_RETRY_AFTER: Final = 1.0
 _MOST_PIECES: Final = 100_000
 
 
@@ -138,7 +136,7 @@ class TextPrinter:
 
 
 async def print_log(
-    services: Services,
+    services: Operations,
     run_id: str,
     printer: Printer,
     *,
@@ -162,7 +160,7 @@ async def print_log(
 
 
 async def _items(
-    services: Services, run_id: str, after: Cursor | None, is_following: bool
+    services: Operations, run_id: str, after: Cursor | None, is_following: bool
 ) -> AsyncIterator[LogView | LogEnd]:
     """Yield the pieces of the log and its end. A followed log continues after an outage of the database."""
     read = services.logs.follow if is_following else services.logs.read
@@ -172,15 +170,14 @@ async def _items(
                 yield item
                 after = after if isinstance(item, LogEnd) else item.cursor
             return
-        except StorageUnavailable as error:
+        except OUTAGES as error:
             if not is_following:
                 raise
-            print_note(f"foliot: {error.message}; trying again")
-            await asyncio.sleep(_RETRY_AFTER)
+            await wait_out(error)
 
 
 async def last_lines(
-    services: Services, run_id: str, lines: int, attempt: int | None
+    services: Operations, run_id: str, lines: int, attempt: int | None
 ) -> tuple[list[LogView], Cursor | None]:
     """Return the pieces with the last lines, the first of them cut, and the cursor behind them."""
     count = 64

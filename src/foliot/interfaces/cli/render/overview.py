@@ -24,6 +24,8 @@ _EXECUTIONS: Final = (_RUN, Column("WORKFLOW", is_whole=True), Column("FOR"), Co
 _QUEUED: Final = (_RUN, _JOB, Column("WAITING"), Column("QUEUE"))
 _NEXT: Final = (Column("IN"), _JOB._replace(stays=True), Column("WHEN"), Column("RULE"))
 _WORKERS: Final = (Column("WORKER"), Column("STATE", stays=True), Column("SLOTS"), Column("QUEUES"), Column("SINCE"))
+_DETAILS: Final = (Column("LABELS"), Column("VERSION"), Column("ENVIRONMENT"))
+_ORDERS: Final = {"pause": "paused", "drain": "draining"}
 _FAILED: Final = (_RUN, _JOB, Column("STATUS", stays=True), Column("ENDED"), Column("ERROR"))
 
 
@@ -64,7 +66,7 @@ def sections(page: OverviewPage) -> Iterator[Section]:
         _running_section(page.running, now),
         Section("Queued", _QUEUED, [_queued_row(run, now) for run in page.queued]),
         Section("Next", _NEXT, [_schedule_row(schedule, now) for schedule in page.upcoming]),
-        Section("Workers", _WORKERS, [_worker(worker) for worker in page.workers]),
+        Section("Workers", (*_WORKERS, *_DETAILS), [_worker(worker) for worker in page.workers]),
         Section("Failed", _FAILED, [_failed(run) for run in page.failures]),
     ):
         if section.rows:
@@ -108,9 +110,11 @@ def _execution(execution: ActiveExecution) -> dict[str, Any]:
 
 
 def _worker(worker: WorkerView) -> Sequence[object]:
-    state = ("draining" if worker.is_draining else "on") if worker.is_alive else "lost"
+    ordered = _ORDERS.get(worker.order, "on")
+    state = ("draining" if worker.is_draining else ordered) if worker.is_alive else "lost"
     used = f"{worker.running} of {worker.slots}"
-    return worker.name, state, used, ", ".join(worker.queues), moment(worker.registered_at)
+    known = worker.name, state, used, ", ".join(worker.queues), moment(worker.registered_at)
+    return *known, ", ".join(worker.labels), worker.version, worker.environment
 
 
 def _failed(run: RunView) -> Sequence[object]:

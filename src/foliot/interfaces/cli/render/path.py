@@ -11,7 +11,7 @@ from foliot.domain.instant import LATEST, to_datetime
 from foliot.domain.job.job import DEFAULT_QUEUE
 from foliot.domain.schedule.schedule import ScheduleType
 from foliot.domain.schedule.tick import TickReason
-from foliot.interfaces.cli.render.explanation import REASONS, explain, missing_worker, worker_command
+from foliot.interfaces.cli.render.explanation import REASONS, explain, missing_worker, unfit_workers, worker_command
 from foliot.interfaces.cli.render.format import exact_span, last_line, moment, span
 from foliot.interfaces.cli.render.pause import pause_text
 from foliot.interfaces.cli.render.text import counted
@@ -196,6 +196,8 @@ def _gate(stage: answer.GateStage) -> str:
 def _worker(stage: answer.WorkerStage) -> str:
     if stage.waited is not None:
         return f'queue "{stage.queue}", started {span(stage.waited)} after it was due'
+    if stage.unfit:
+        return f"no living worker may have it: {unfit_workers(stage.unfit)}"
     if not stage.workers:
         return f"no {missing_worker(stage.queue)} is alive"
     return f'queue "{stage.queue}": {counted(stage.workers, "worker")}, {stage.running} of {stage.slots} slots in use'
@@ -251,7 +253,7 @@ def change_text(path: Path) -> str:
         case ChangeKind.ITEMS_END | ChangeKind.CHAIN_GOES_ON:
             return _when_parts_end(change, at)
         case ChangeKind.WORKER_STARTS:
-            return f"when a {missing_worker(_queue(path))} is started: {worker_command(_queue(path))}"
+            return _when_worker_starts(path)
     return _CHANGES[change.kind].format(*change.waits_for)
 
 
@@ -259,6 +261,12 @@ def _when_parts_end(change: Change, at: str | None) -> str:
     if change.kind is ChangeKind.ITEMS_END:
         return f"when its items end{f', by its timeout at {at}' if at else ''}"
     return f"when {_some(change.waits_for) or 'it'} ends{f', at its expiry {at} at the latest' if at else ''}"
+
+
+def _when_worker_starts(path: Path) -> str:
+    if any(isinstance(stage, answer.WorkerStage) and stage.unfit for stage in path.stages):
+        return "when a worker is alive that has what the run needs, and is not paused or draining"
+    return f"when a {missing_worker(_queue(path))} is started: {worker_command(_queue(path))}"
 
 
 def _queue(path: Path) -> str:

@@ -74,7 +74,7 @@ def _workers(page: StatusPage) -> str:
     return f"{len(executing)} alive{also}, {running} of {counted(slots, 'slot')} in use" if executing else "none alive"
 
 
-def notice_text(notice: answer.Notice) -> str:
+def notice_text(notice: answer.Notice) -> str:  # noqa: C901, one case per notice
     """Return what a notice says, as one line."""
     match notice:
         case answer.StorageUnreachable():
@@ -83,6 +83,9 @@ def notice_text(notice: answer.Notice) -> str:
             return _DOWN[type(notice)].text
         case answer.QueuesUnserved():
             return f"no worker serves {_quoted(notice.queues)}, and runs wait there"
+        case answer.LabelsUnserved():
+            wanted = "; ".join(", ".join(needed) for needed in notice.needs)
+            return f"no living worker has what waiting runs need: {wanted}"
         case answer.SchedulesLate():
             since = f", since {moment(notice.since)}" if notice.since else ""
             return f"{counted(notice.count, 'schedule')} late{since}: {_named(notice.schedules, notice.count)}"
@@ -98,7 +101,7 @@ def notice_text(notice: answer.Notice) -> str:
             return clock_text(notice)
 
 
-def notice_hint(notice: answer.Notice) -> str:
+def notice_hint(notice: answer.Notice) -> str:  # noqa: C901, one case per notice
     """Return what to do about a notice."""
     match notice:
         case answer.StorageUnreachable():
@@ -107,6 +110,8 @@ def notice_hint(notice: answer.Notice) -> str:
             return _DOWN[type(notice)].hint
         case answer.QueuesUnserved(queues=queues):
             return _unserved_hint(queues[0])
+        case answer.LabelsUnserved():
+            return "Start a worker with these labels: foliot worker register NAME --label LABEL"
         case answer.SchedulesLate(schedules=schedules):
             return f"See: foliot show {schedules[0] if schedules else 'SCHEDULE'}, and the log of foliot serve"
         case answer.JobsStopped(jobs=jobs):

@@ -1,23 +1,20 @@
 """Printing the logs of the steps of an execution: whole lines, each prefixed with the name of its step."""
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterable
 from typing import Final, Protocol
 
-from foliot.domain.ids import RunId
 from foliot.domain.run.logs import LogEnd, LogState
-from foliot.errors import StorageUnavailable
+from foliot.interfaces.cli.outage import OUTAGES, wait_out
 from foliot.interfaces.cli.output import print_json, print_note
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.log import end_object, end_text, piece_object
 from foliot.interfaces.cli.render.table import is_terminal
 from foliot.interfaces.cli.render.text import Cleaner, escaped
+from foliot.service.operations import Operations, StepLogReads
 from foliot.service.queries.logs import LogView
-from foliot.service.queries.step_logs import StepLogs, StepPiece
-from foliot.service.services import Services
+from foliot.service.queries.step_logs import StepPiece
 
-_RETRY_AFTER: Final = 1.0
 _WIDEST: Final = 24
 _LONGEST_LINE: Final = 1 << 16
 """Bytes without an end of line that are printed as a line."""
@@ -109,7 +106,7 @@ class StepTextPrinter:
         self._out.flush()
 
 
-async def print_steps(services: Services, run_id: RunId, printer: StepPrinter, *, is_following: bool) -> None:
+async def print_steps(services: Operations, run_id: str, printer: StepPrinter, *, is_following: bool) -> None:
     """Print the logs of all steps of an execution; if followed, until it is over."""
     logs = services.queries.step_logs(run_id)
     async for step, piece in _followed(logs) if is_following else logs.new():
@@ -117,12 +114,11 @@ async def print_steps(services: Services, run_id: RunId, printer: StepPrinter, *
     printer.end(LogEnd(LogState.COMPLETE if logs.is_over else LogState.OPEN))
 
 
-async def _followed(logs: StepLogs) -> AsyncIterator[StepPiece]:
+async def _followed(logs: StepLogReads) -> AsyncIterator[StepPiece]:
     """Yield new pieces until the execution is over, also after an outage of the database."""
     while not logs.is_over:
         try:
             async for piece in logs.follow():
                 yield piece
-        except StorageUnavailable as error:
-            print_note(f"foliot: {error.message}; trying again")
-            await asyncio.sleep(_RETRY_AFTER)
+        except OUTAGES as error:
+            await wait_out(error)

@@ -1,12 +1,13 @@
 """The findings of `foliot verify`: what is wrong, and what to do."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from foliot.domain.audit import Fault, Finding
-from foliot.domain.instant import LATEST, Instant, to_iso
+from foliot.domain.audit import Fault
+from foliot.domain.instant import from_datetime, to_iso
 from foliot.interfaces.cli.render.text import counted, escaped
-from foliot.service.queries.verify import Report
+from foliot.service.queries.verified import FindingView, Verified
 
 
 class FaultText(NamedTuple):
@@ -65,49 +66,54 @@ FAULTS: Final[Mapping[Fault, FaultText]] = {
 }
 
 
-def summary(reports: Sequence[Report]) -> str:
+def summary(verified: Verified) -> str:
     """Return the last line: how much was checked, and how much of it has problems."""
-    ledgers = [report for report in reports if report.schedule_id is not None]
-    ticks = sum(report.ticks for report in ledgers)
-    unsound = sum(not report.is_sound for report in ledgers)
-    others = len(reports) - len(ledgers)
+    unsound, others = verified.unsound_schedules, verified.other_rows
     problems = [f"problems in {counted(unsound, 'schedule')}"] if unsound else []
     if others:
         problems.append(f"{counted(others, 'other row')} unreadable")
     found = "; ".join(problems) or "no problems found"
-    return f"{counted(len(ledgers), 'schedule')}, {counted(ticks, 'tick')}, {found}"
+    return f"{counted(verified.schedules, 'schedule')}, {counted(verified.ticks, 'tick')}, {found}"
 
 
-def report_lines(report: Report) -> Iterator[str]:
-    """One line for each finding."""
-    for finding in report.findings:
-        what, advice = FAULTS[finding.fault]
-        if report.schedule_id is None:
-            yield f"{finding.fault}: {escaped(finding.row or '')}; {_MEND if finding.run_id is None else _MEND_RUN}"
-        else:
-            yield f"{escaped(report.schedule_id)}: {finding.fault}, {_where(finding)}: {what}; {advice}"
+def finding_line(finding: FindingView) -> str:
+    """Return a finding as one line."""
+    what, advice = FAULTS[finding.fault]
+    if finding.schedule_id is None:
+        return f"{finding.fault}: {escaped(finding.row or '')}; {_MEND if finding.run_id is None else _MEND_RUN}"
+    return f"{escaped(finding.schedule_id)}: {finding.fault}, {_where(finding)}: {what}; {advice}"
 
 
-def fault_documents(report: Report) -> Iterator[dict[str, Any]]:
-    """One object for each finding. `schedule_id` is null if a row belongs to no schedule."""
-    for finding in report.findings:
-        yield {"type": "fault", "schedule_id": report.schedule_id, **_document(finding)}
-
-
-def summary_document(reports: Sequence[Report]) -> dict[str, Any]:
-    """The last object: how much was checked, and how much of it has problems."""
-    ledgers = [report for report in reports if report.schedule_id is not None]
+def fault_document(finding: FindingView) -> dict[str, Any]:
+    """Return a finding as an object. `schedule_id` is null if a row belongs to no schedule."""
+    what, advice = FAULTS[finding.fault]
     return {
-        "type": "summary",
-        "is_sound": all(report.is_sound for report in reports),
-        "schedules": len(ledgers),
-        "ticks": sum(report.ticks for report in ledgers),
-        "faults": sum(len(report.findings) for report in reports),
-        "unsound_schedules": sum(not report.is_sound for report in ledgers),
+        "type": "fault",
+        "schedule_id": finding.schedule_id,
+        "fault": finding.fault,
+        "first": _iso(finding.first),
+        "last": _iso(finding.last),
+        "count": finding.count,
+        "run_id": finding.run_id,
+        "row": finding.row,
+        "what": what,
+        "advice": advice,
     }
 
 
-def _where(finding: Finding) -> str:
+def summary_document(verified: Verified) -> dict[str, Any]:
+    """The last object: how much was checked, and how much of it has problems."""
+    return {
+        "type": "summary",
+        "is_sound": verified.is_sound,
+        "schedules": verified.schedules,
+        "ticks": verified.ticks,
+        "faults": verified.faults,
+        "unsound_schedules": verified.unsound_schedules,
+    }
+
+
+def _where(finding: FindingView) -> str:
     first, last = _iso(finding.first), _iso(finding.last)
     moments = first if finding.first == finding.last else f"{first} to {last}"
     number = "" if finding.count == 1 else f" ({finding.count})"
@@ -116,19 +122,5 @@ def _where(finding: Finding) -> str:
     return moments + number + run + row
 
 
-def _document(finding: Finding) -> dict[str, Any]:
-    what, advice = FAULTS[finding.fault]
-    where = {"first": _iso(finding.first), "last": _iso(finding.last), "count": finding.count}
-    return {
-        "fault": finding.fault,
-        **where,
-        "run_id": finding.run_id,
-        "row": finding.row,
-        "what": what,
-        "advice": advice,
-    }
-
-
-def _iso(moment: Instant) -> str:
-    """Clamp to the calendar first: a number that was written from outside may be beyond it."""
-    return to_iso(max(Instant(0), min(moment, LATEST)))
+def _iso(moment: datetime) -> str:
+    return to_iso(from_datetime(moment))

@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from foliot.interfaces.api.access import StoredAccess
     from foliot.interfaces.api.call import Context
     from foliot.interfaces.api.listener import Listener
+    from foliot.service.answers import SampleAnswer
 
 log = logging.getLogger("foliot")
 
@@ -105,6 +107,7 @@ class Api:
             is_local=lambda worker_id: worker_id in worker_ids(),
             find_place=None if self._path is None else _finder(self._path),
             doctor=_doctor(self._services, self._configuration, self._path),
+            send_samples=partial(_send_samples, self._configuration),
         )
 
 
@@ -119,6 +122,12 @@ def _access(services: Services, configuration: Configuration, host: str) -> "Sto
     )
     is_development = configuration.server.mode != "production"
     return StoredAccess(services, may_be_open=is_development and is_loopback(host), signed=signed)
+
+
+async def _send_samples(configuration: Configuration, services: Services, job_id: str | None) -> "list[SampleAnswer]":
+    from foliot.interfaces.cli.open_storage import send_tests
+
+    return await send_tests(configuration, services, job_id)
 
 
 def _finder(path: Path) -> Any:

@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from foliot.domain.deploy.deployment import Changes
 from foliot.domain.instant import SECOND
 from foliot.domain.outbound.policy import OutboundPolicy
 from foliot.engine.node import Node
+from foliot.engine.remote_worker import RemoteWorker
 from foliot.engine.settings import Role, Settings
 from foliot.errors import JobInUse
 from foliot.interfaces.cli.configuration import require_valid
@@ -86,21 +87,22 @@ class Served:
 
     @property
     def policy(self) -> RunnerPolicy:
-        """What jobs are allowed to use. Without a configuration there are no restrictions."""
-        if self.path is None:
-            return RunnerPolicy()
-        outbound = self.configuration.outbound
-        policy = OutboundPolicy.of(block_private=outbound.block_private, allow=outbound.allow)
-        directories = [self.path.absolute().parent]
-        fanout = self.configuration.fanout
-        return RunnerPolicy(
-            outbound=policy,
-            places=directories,
-            sandbox_policy=self.configuration.server.sandbox_policy,
-            file_roots=fanout.file_roots,
-            dsns=self.configuration.dsns,
-            inputs_seconds=fanout.inputs_timeout / SECOND,
-        )
+        return policy_of(self.path, self.configuration)
+
+
+def policy_of(path: Path | None, configuration: Configuration) -> RunnerPolicy:
+    """Return what jobs are allowed to use. Without a configuration there are no restrictions."""
+    if path is None:
+        return RunnerPolicy()
+    outbound, fanout = configuration.outbound, configuration.fanout
+    return RunnerPolicy(
+        outbound=OutboundPolicy.of(block_private=outbound.block_private, allow=outbound.allow),
+        places=[path.absolute().parent],
+        sandbox_policy=configuration.server.sandbox_policy,
+        file_roots=fanout.file_roots,
+        dsns=configuration.dsns,
+        inputs_seconds=fanout.inputs_timeout / SECOND,
+    )
 
 
 def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, applies: bool, **options: Any) -> None:
@@ -121,13 +123,15 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
     lines = configure_logging(style, level, echo=settings.echo, hidden=hidden)
     log_problems(loaded.warnings)
     refused = log_fallback(path, loaded) if falls_back and path is not None else ""
-    _take_descriptors(settings)
+    warn_of_few_descriptors(settings)
     storage = options["storage"]
     if path is not None:
         # FOLIOT_STORAGE replaces the storage of a configuration, not the one that the code of an application names.
         storage = storage_url(storage, configuration)
     app = Foliot(storage) if target is None else load_app(target)
     listener = bind_api(configuration, options) if Role.API in settings.roles else None
+    if listener is not None:
+        settings = replace(settings, api_url=server.public_url or listener.url)
     served = Served(app, storage, path, configuration, seen, refused, systemd, listener)
     try:
         run_on(options["loop"] or server.loop, partial(_serve, served, settings, lines, applies=applies))
@@ -135,10 +139,10 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
         if listener is not None:
             listener.close()
         # Before an error is printed.
-        _flush(lines)
+        flush_lines(lines)
 
 
-def _flush(lines: LineWriter) -> None:
+def flush_lines(lines: LineWriter) -> None:
     try:
         lines.flush()
     except BaseException:  # a signal during the flush: this wait and later ones become short
@@ -156,7 +160,7 @@ async def _read(path: Path) -> StableRead:
     return await read_stable(path, watched_paths(Configuration(files=(path,))), rest)
 
 
-def _take_descriptors(settings: Settings) -> None:
+def warn_of_few_descriptors(settings: Settings) -> None:
     """Raise the limit of open files as far as possible, and warn if it is too low for the slots."""
     found = take_descriptors(settings.slots)
     if Role.WORKER in settings.roles and found.allowed < found.wanted:
@@ -168,7 +172,7 @@ def _take_descriptors(settings: Settings) -> None:
 
 
 async def _serve(served: Served, settings: Settings, lines: LineWriter, *, applies: bool) -> None:
-    stop = _on_signal()
+    stop = on_signal()
     services = await _opened(served, stop, lines)
     async with served.app, served.systemd.watchdog():
         changes = refusal = None
@@ -179,8 +183,10 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
         node = await served.app.node(settings, served.policy, served.configuration.notifications)
         async with _reloading(served, services, applies=applies, refusal=refusal):
             node.on_failure = stop.set
+            if list(settings.roles) == [Role.WORKER]:
+                node.on_drained = stop.set
             await node.start()
-            _tune_garbage_collector()
+            tune_garbage_collector()
             served.systemd.started(served.refused if refusal is None else refusal.message)
             log.info("node_started", extra={"label": settings.label, "roles": list(settings.roles), "pid": os.getpid()})
             async with api.serving(lambda: node.worker_ids):
@@ -190,11 +196,11 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
                     _print_banner(lines, await facts)
                 await stop.wait()
         served.systemd.stopping(settings.drain)
-        await _stop(node, settings, lines)
+        await stop_node(node, settings, lines)
     if node.failure is not None:
         raise node.failure
     if node.abandoned:
-        _leave_stuck_functions(node.abandoned)
+        leave_stuck_functions(node.abandoned)
 
 
 async def _apply(served: Served, services: Services) -> tuple[Changes | None, JobInUse | None]:
@@ -232,6 +238,7 @@ async def open_served(served: Served) -> Services:
     """Open the application with the settings of the configuration that its services need."""
     services = await served.app.open(None if served.storage is None else await open_services(served.storage))
     services.schedules.default_layers.file = served.configuration.schedule_defaults
+    services.schedules.default_layers.ceilings = served.configuration.ceilings
     return services
 
 
@@ -290,14 +297,14 @@ async def _logged_if_it_fails(duty: Coroutine[Any, Any, None]) -> None:
         log.exception("reloading_ended", extra={"hint": hint})
 
 
-def _leave_stuck_functions(count: int) -> None:
+def leave_stuck_functions(count: int) -> None:
     """End the process while functions of jobs are still running: the interpreter would wait for them forever."""
     log.warning("left_functions_running", extra={"count": count})
     logging.shutdown()
     os._exit(0)
 
 
-def _tune_garbage_collector() -> None:
+def tune_garbage_collector() -> None:
     """Exclude the loaded modules from garbage collection, and collect less often.
 
     A batch creates thousands of small objects that die with it. With the default thresholds the collector scans all
@@ -308,7 +315,7 @@ def _tune_garbage_collector() -> None:
     gc.set_threshold(20_000, 20, 100)
 
 
-def _on_signal() -> asyncio.Event:
+def on_signal() -> asyncio.Event:
     """Return an event that is set by a signal to stop. Called first, so that whatever has started is stopped."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -317,7 +324,7 @@ def _on_signal() -> asyncio.Event:
     return stop
 
 
-async def _stop(node: Node, settings: Settings, lines: LineWriter) -> None:
+async def stop_node(node: Node | RemoteWorker, settings: Settings, lines: LineWriter) -> None:
     """Stop in order; a second signal ends the process at once."""
     until = datetime.now(UTC) + timedelta(milliseconds=settings.drain)
     facts = {"running": node.running_count, "until": until.isoformat(timespec="seconds").replace("+00:00", "Z")}

@@ -144,7 +144,8 @@ class Reloader:
         log_changes(
             await self._services.acting_as(deploying_actor(self._path)).deployer.apply(loaded.configuration.declared)
         )
-        self._services.schedules.default_layers.file = loaded.configuration.schedule_defaults
+        layers = self._services.schedules.default_layers
+        layers.file, layers.ceilings = loaded.configuration.schedule_defaults, loaded.configuration.ceilings
         self._replace(loaded.configuration)
         self._problem = ""
         self._applied.set()

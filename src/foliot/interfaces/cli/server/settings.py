@@ -6,15 +6,17 @@ from typing import Any, Final, get_args
 import click
 from msgspec.structs import replace
 
+from foliot import __version__
 from foliot.config import Configuration
 from foliot.config.settings import EventLoop, LogFormat, LogLevel
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.job import check_name
+from foliot.domain.run.lease import WorkerFacts
 from foliot.engine.settings import Role, Settings
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.parse import seconds_within
 from foliot.ports.upkeep import Retention
-from foliot.wiring import node_label
+from foliot.wiring import environment, node_label
 
 _HOUR: Final = 3_600
 _DAY: Final = 86_400
@@ -47,6 +49,11 @@ def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="Seconds that running work may continue when the process stops. Default: 30.",
         ),
         click.option("--name", help="Label of this process. Default: host:pid."),
+        click.option(
+            "--code-version",
+            envvar="FOLIOT_CODE_VERSION",
+            help="Version of the code of its jobs, shown in lists; also FOLIOT_CODE_VERSION. Default: that of Foliot.",
+        ),
         click.option("--loop", type=click.Choice(get_args(EventLoop)), help="Event loop. Default: auto."),
         click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="Format of the log. Default: auto."),
         click.option(
@@ -66,7 +73,7 @@ def node_settings(configuration: Configuration, given: Mapping[str, Any], roles:
     return Settings(
         label=_label(given["name"] or server.name),
         roles=[role for role in roles or map(Role, server.roles) if role is not Role.API or given.get("api", True)],
-        queues=_queues(given["queues"]) or server.queues,
+        queues=_names("queue", given["queues"]) or server.queues,
         slots=given["concurrency"] or server.slots,
         scheduler=replace(
             server.scheduler,
@@ -78,6 +85,11 @@ def node_settings(configuration: Configuration, given: Mapping[str, Any], roles:
         drain=server.drain if given["drain"] is None else Millis(round(given["drain"] * SECOND)),
         retention=Retention(*configuration.retention),
         echo=given["echo"] or server.echo,
+        facts=WorkerFacts(
+            labels=_names("label", given.get("labels", ())),
+            version=_printable("version", given.get("code_version") or __version__),
+            environment=environment(),
+        ),
     )
 
 
@@ -93,17 +105,19 @@ def parse_roles(text: str | None) -> list[Role]:
     return list(dict.fromkeys(map(Role, words)))
 
 
-def _queues(given: Sequence[str]) -> tuple[str, ...]:
+def _names(what: str, given: Sequence[str]) -> tuple[str, ...]:
     for name in given:
-        check_name("queue", name)
+        check_name(what, name)
     return tuple(dict.fromkeys(given))
 
 
 def _label(given: str) -> str:
-    if not given:
-        return node_label()
+    return _printable("name", given) if given else node_label()
+
+
+def _printable(what: str, given: str) -> str:
     if not given.isprintable() or len(given) > _LONGEST_NAME:
-        raise InvalidInput("the name is not printable, or too long", hint=f"Use up to {_LONGEST_NAME} characters.")
+        raise InvalidInput(f"the {what} is not printable, or too long", hint=f"Use up to {_LONGEST_NAME} characters.")
     return given
 
 

@@ -27,6 +27,7 @@ from foliot.testing.conformance.storage.deliveries import DeliveryContract
 from foliot.testing.conformance.storage.dependencies import DependencyContract
 from foliot.testing.conformance.storage.dependency_states import DependencyStateContract
 from foliot.testing.conformance.storage.dsns import DsnContract
+from foliot.testing.conformance.storage.enrolments import EnrolmentContract
 from foliot.testing.conformance.storage.events import EventContract
 from foliot.testing.conformance.storage.exchange import ExchangeContract
 from foliot.testing.conformance.storage.execution_retention import ExecutionRetentionContract
@@ -38,9 +39,12 @@ from foliot.testing.conformance.storage.finish import FinishContract
 from foliot.testing.conformance.storage.firings import FiringContract
 from foliot.testing.conformance.storage.gates import GateContract
 from foliot.testing.conformance.storage.health import HealthContract
+from foliot.testing.conformance.storage.home import HomeContract
 from foliot.testing.conformance.storage.items import ItemContract
+from foliot.testing.conformance.storage.job_rows import JobRowContract
 from foliot.testing.conformance.storage.job_use import JobUseContract
 from foliot.testing.conformance.storage.jobs import JobContract
+from foliot.testing.conformance.storage.lanes import LaneContract
 from foliot.testing.conformance.storage.ledger import LedgerContract
 from foliot.testing.conformance.storage.limits import LimitContract
 from foliot.testing.conformance.storage.listeners import ListenerContract
@@ -64,7 +68,7 @@ from foliot.testing.conformance.storage.schedules import ScheduleContract
 from foliot.testing.conformance.storage.settlements import SettlementContract
 from foliot.testing.conformance.storage.signals import SignalContract
 from foliot.testing.conformance.storage.skips import SkipContract
-from foliot.testing.conformance.storage.tick_pages import RunListContract, TickPageContract
+from foliot.testing.conformance.storage.tick_pages import LedgerPageContract, RunListContract, TickPageContract
 from foliot.testing.conformance.storage.tokens import TokenContract
 from foliot.testing.conformance.storage.trees import TreeContract
 from foliot.testing.conformance.storage.unreadable import UnreadableContract
@@ -92,6 +96,7 @@ __all__ = [
     "DependencyContract",
     "DependencyStateContract",
     "DsnContract",
+    "EnrolmentContract",
     "EventContract",
     "ExchangeContract",
     "ExecutionQueryContract",
@@ -103,12 +108,16 @@ __all__ = [
     "FiringContract",
     "GateContract",
     "HealthContract",
+    "HomeContract",
     "ItemContract",
     "JobContract",
+    "JobRowContract",
     "JobUseContract",
+    "LaneContract",
     "LeaderContract",
     "LeaseContract",
     "LedgerContract",
+    "LedgerPageContract",
     "LimitContract",
     "ListenerContract",
     "LogContract",

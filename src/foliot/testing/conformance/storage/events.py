@@ -39,6 +39,18 @@ class EventContract(Contract):
         assert numbers == sorted(set(numbers))
         assert [item[0] for event in (*page, *rest) for item in event.items] == runs
 
+    @pytest.mark.proves("Z42")
+    async def test_a_page_of_events_ends_with_the_one_that_reaches_its_size(self, scene: Scene) -> None:
+        await scene.create(a_run())
+        for _ in range(3):
+            await scene.create(*some_runs(100))
+
+        small = await scene.storage.queries.events(after=0, limit=100, size=1)
+        large = await scene.storage.queries.events(after=0, limit=100, size=4_000)
+        rest = await scene.storage.queries.events(after=large[-1].seq, limit=1, size=4_000)
+
+        assert [len(event.items) for event in (*small, *large, *rest)] == [1, 1, 100, 100]
+
     async def test_a_new_storage_has_no_events(self, scene: Scene) -> None:
         assert await scene.storage.queries.events(after=0, limit=100) == []
 

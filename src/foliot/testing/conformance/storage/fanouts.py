@@ -4,6 +4,7 @@ import msgspec
 
 from foliot.domain.fanout.chunk import ItemChunk
 from foliot.domain.fanout.item import item_key
+from foliot.domain.fanout.item_status import ItemStatus
 from foliot.domain.fanout.kind import ITEM_TRIGGER, REDUCER_KEY, REDUCER_TRIGGER, FanoutBody
 from foliot.domain.fanout.progress import Progress
 from foliot.domain.fanout.spec import FANOUT, FanoutFields
@@ -198,6 +199,47 @@ class FanoutQueryContract(Contract):
         assert texts(await items(scene, fanout, failed=True, after=0)) == ["c"]
         assert texts(await items(scene, fanout, failed=True, pattern="a")) == ["a"]
         assert page.next is None
+
+    async def test_items_are_found_by_their_status(self, scene: Scene) -> None:
+        fanout, children = await a_fanout(scene)
+        [first, second] = await scene.claim(2, only=children[:2])
+
+        async def found(status: ItemStatus, **fields: object) -> list[str]:
+            return texts(await items(scene, fanout, status=status, **fields))
+
+        assert await found(ItemStatus.PENDING) == ["d", "e"]
+        assert await found(ItemStatus.WAITING) == ["c"]
+        assert await found(ItemStatus.RUNNING) == ["a", "b"]
+        assert await found(ItemStatus.RUNNING, after=0) == ["b"]
+        assert await found(ItemStatus.RUNNING, pattern="a") == ["a"]
+        await scene.finish(succeeded(first), failed(second))
+        await scene.cancel(children[2])
+        assert await found(ItemStatus.RUNNING) == []
+        assert await found(ItemStatus.SUCCESS) == ["a"]
+        assert await found(ItemStatus.SUCCESS, after=0) == []
+        assert await found(ItemStatus.FAILED) == ["b"]
+        assert await found(ItemStatus.CANCELLED) == ["c"]
+        assert await found(ItemStatus.TIMEOUT) == []
+        assert await found(ItemStatus.PENDING, after=3) == ["e"]
+
+    async def test_a_page_of_items_with_a_status_says_where_the_next_one_begins(self, scene: Scene) -> None:
+        fanout, children = await a_fanout(scene)
+        await scene.claim(3, only=children)
+
+        first = await items(scene, fanout, status=ItemStatus.RUNNING, limit=2)
+        rest = await items(scene, fanout, status=ItemStatus.RUNNING, limit=2, after=first.next or 0)
+
+        assert (texts(first), first.next, texts(rest), rest.next) == (["a", "b"], 1, ["c"], None)
+        one = await items(scene, fanout, status=ItemStatus.PENDING, limit=1)
+        assert (texts(one), one.next) == (["d"], 3)
+
+    async def test_items_that_were_never_started_are_cancelled_when_the_fanout_ends(self, scene: Scene) -> None:
+        fanout, children = await a_fanout(scene, is_ending=True)
+        await scene.cancel(children[0])
+
+        assert texts(await items(scene, fanout, status=ItemStatus.CANCELLED)) == ["a", "d", "e"]
+        assert texts(await items(scene, fanout, status=ItemStatus.PENDING)) == []
+        assert texts(await items(scene, fanout, status=ItemStatus.FAILED)) == []
 
     async def test_items_that_were_not_started_before_the_end_count_as_failed(self, scene: Scene) -> None:
         fanout, children = await a_fanout(scene, is_ending=True)

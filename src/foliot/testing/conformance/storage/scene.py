@@ -9,7 +9,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token
 from foliot.domain.instant import DAY, LATEST, Instant, Millis, later
 from foliot.domain.job.job import Job
-from foliot.domain.run.lease import CancelAnswer, Claim, Finish, Worker
+from foliot.domain.run.lease import LOCAL, CancelAnswer, Claim, Finish, Worker, WorkerFacts
 from foliot.domain.run.run import NewRun, Run, Status
 from foliot.domain.schedule.firing import Firing, SchedulerSettings
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
@@ -90,10 +90,15 @@ class Scene:
     # -- workers
 
     async def worker(
-        self, name: str = "worker", *, ttl: Millis = LEASE, queues: Sequence[str] = ("default",)
+        self,
+        name: str = "worker",
+        *,
+        ttl: Millis = LEASE,
+        queues: Sequence[str] = ("default",),
+        facts: WorkerFacts = LOCAL,
     ) -> Worker:
         """Register a worker and return it."""
-        worker = a_worker(name, queues=queues)
+        worker = a_worker(name, queues=queues, facts=facts)
         await self.storage.work.register(worker, ttl, at=self.now)
         return worker
 

@@ -10,7 +10,7 @@ from foliot.domain.run.lease import Claim, Finish
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
-from foliot.testing.builders import a_run, every, failed, succeeded, to_retry
+from foliot.testing.builders import a_chunk, a_run, every, failed, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.conformance.storage.tree_builders import a_child, claim_child, opened
 
@@ -128,6 +128,41 @@ class SignalContract(Contract):
 
         await signalled(signal)
 
+    async def test_every_change_of_a_run_signals_an_event(self, scene: Scene) -> None:
+        with scene.storage.subscribe(Topic.EVENTS) as signal:
+            await scene.create(a_run(), a_run(max_concurrent=1))
+            await signalled(signal, again=True)
+            [claim, other] = await scene.claim(limit=2)
+            await signalled(signal, again=True)
+            await scene.finish(succeeded(claim))
+            await signalled(signal, again=True)
+            await scene.finish(failed(other))
+            await signalled(signal)
+
+    async def test_a_fired_tick_signals_an_event(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        with scene.storage.subscribe(Topic.EVENTS) as signal:
+            await scene.fire_after(MINUTE)
+
+            await signalled(signal)
+
+    async def test_output_signals_every_subscriber(self, scene: Scene) -> None:
+        claim = await scene.start()
+        with scene.storage.subscribe(Topic.LOGS) as one, scene.storage.subscribe(Topic.LOGS, Topic.RUNS) as two:
+            await scene.storage.work.append_log([a_chunk(claim, 0, b"printed\n")])
+
+            await signalled(one, again=True)
+            await signalled(two)
+
+    async def test_a_subscription_ends_with_its_block(self, scene: Scene) -> None:
+        claim = await scene.start()
+        with scene.storage.subscribe(Topic.LOGS) as signal:
+            pass
+
+        await scene.storage.work.append_log([a_chunk(claim, 0, b"printed\n")])
+
+        assert not signal.is_set()
+
     async def test_signals_reach_other_processes(self, scene: Scene, another: Callable[[], Awaitable[Storage]]) -> None:
         other = Scene(await another(), scene.clock)
         claim = await scene.start()
@@ -137,6 +172,7 @@ class SignalContract(Contract):
         await other.create(a_run(), a_run(queue=TREES_QUEUE), part, a_run(is_gated=True))
         await other.schedule(every(60))
         await other.cancel(claim.run_id, part.id)
+        await other.storage.work.append_log([a_chunk(claim, 0, b"printed\n")])
 
         for signal in signals:
             await signalled(signal)
@@ -148,6 +184,9 @@ def cleared(storage: Storage, topic: Topic) -> asyncio.Event:
     return signal
 
 
-async def signalled(signal: asyncio.Event) -> None:
+async def signalled(signal: asyncio.Event, *, again: bool = False) -> None:
+    """Wait for a signal; with `again` clear it, to wait for the next one."""
     async with asyncio.timeout(TIMEOUT):
         await signal.wait()
+    if again:
+        signal.clear()

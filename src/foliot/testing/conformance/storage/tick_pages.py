@@ -7,6 +7,7 @@ from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.schedule.tick import TickOutcome
 from foliot.domain.tree.run_kind import RunKind
 from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.ports.account import LedgerDetails, LedgerFilter
 from foliot.ports.pages import RunFilter, RunListFilter, TickFilter, TickPage
 from foliot.testing.builders import NIGHTLY, REPORT, a_run, every, failed, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
@@ -122,6 +123,47 @@ class TickPageContract(Contract):
         assert rows(details.ticks) == [(NIGHTLY, 1, "ran"), (OTHER, 1, "ran"), (NIGHTLY, 1, "ran")]
 
 
+class LedgerPageContract(Contract):
+    """Every storage must pass these tests unchanged."""
+
+    async def ledger(self, scene: Scene, **fields: object) -> LedgerDetails:
+        known = {"schedule_id": NIGHTLY, "since": Instant(0), "until": scene.now, "limit": 100}
+        found = await scene.storage.queries.ledger(LedgerFilter(**{**known, **fields}))  # type: ignore[arg-type]
+        assert found is not None
+        return found
+
+    async def test_the_ledger_of_a_schedule_has_its_rows_and_counts(self, scene: Scene) -> None:
+        await scene.schedule(every(60, overlap=Overlap.ALLOW))
+        await scene.schedule(every(60), schedule_id=OTHER)
+        created = [await scene.fire_after(MINUTE) for _ in range(3)]
+        [claim] = await scene.claim(only=created[0][:1])
+        await scene.finish(failed(claim))
+
+        found = await self.ledger(scene)
+
+        assert [tick.schedule_id for tick in found.ticks] == [NIGHTLY] * 3
+        assert [run.status for run in found.states.values()].count(Status.FAILED) == 1
+        assert found.account.outcomes[TickOutcome.RAN] == 3
+        assert (found.account.failed_runs, found.account.is_complete, found.is_complete) == (1, True, True)
+        assert found.schedule.id == NIGHTLY
+
+    async def test_the_newest_rows_of_a_long_ledger_are_returned(self, scene: Scene) -> None:
+        await scene.schedule(every(60, overlap=Overlap.ALLOW))
+        for _ in range(4):
+            await scene.fire_after(MINUTE)
+
+        few = await self.ledger(scene, limit=2)
+        early = await self.ledger(scene, until=Instant(scene.now - MINUTE))
+
+        assert [tick.row.record.scheduled_for for tick in few.ticks] == [scene.now, scene.now - MINUTE]
+        assert (few.is_complete, few.account.outcomes[TickOutcome.RAN]) == (False, 4)
+        assert (len(early.ticks), early.account.outcomes[TickOutcome.RAN]) == (3, 3)
+
+    async def test_a_schedule_that_does_not_exist_has_no_ledger(self, scene: Scene) -> None:
+        only = LedgerFilter(NIGHTLY, Instant(0), scene.now, 10)
+        assert await scene.storage.queries.ledger(only) is None
+
+
 class RunListContract(Contract):
     """Every storage must pass these tests unchanged."""
 
@@ -130,6 +172,42 @@ class RunListContract(Contract):
         found = await scene.storage.queries.runs(only, among=among)
         assert isinstance(found, list)
         return [run.id for run in found]
+
+    async def test_runs_are_listed_by_the_beginning_of_their_id(self, scene: Scene) -> None:
+        old = RunId(first_id_at(scene.now))
+        scene.clock.advance(10 * MINUTE)
+        new = RunId(first_id_at(scene.now))
+        await scene.create(a_run(id=old), a_run(id=new))
+
+        assert await self.listed(scene, prefix=new[:10]) == [new]
+        assert await self.listed(scene, prefix=old) == [old]
+        assert await self.listed(scene, prefix=old[:3]) == [new, old]
+        assert await self.listed(scene, RunFilter(before=new), prefix=old[:3]) == [old]
+        assert await self.listed(scene, prefix="7ZZ") == []
+
+    async def test_runs_are_listed_until_a_moment(self, scene: Scene) -> None:
+        [old] = await scene.create(a_run(id=RunId(first_id_at(scene.now))))
+        begin = scene.now
+        scene.clock.advance(MINUTE)
+        [new] = await scene.create(a_run(id=RunId(first_id_at(scene.now))))
+
+        assert await self.listed(scene, until=begin) == [old]
+        assert await self.listed(scene, until=scene.now) == [new, old]
+        assert await self.listed(scene, until=Instant(begin - 1)) == []
+
+    async def test_runs_are_listed_by_the_tag_of_their_job_and_by_several_statuses(self, scene: Scene) -> None:
+        await scene.job("tagged", tags=("night",))
+        await scene.job("other")
+        good, bad = [await scene.start(a_run(job_id="tagged")) for _ in range(2)]
+        await scene.finish(succeeded(good), failed(bad))
+        [waiting] = await scene.create(a_run(job_id="tagged"))
+        await scene.create(a_run(job_id="other"))
+
+        assert await self.listed(scene, tag="night") == [waiting, bad.run_id, good.run_id]
+        assert await self.listed(scene, RunFilter(limit=2), tag="night") == [waiting, bad.run_id]
+        assert await self.listed(scene, tag="day") == []
+        ended = (Status.SUCCESS, Status.FAILED)
+        assert await self.listed(scene, tag="night", statuses=ended) == [bad.run_id, good.run_id]
 
     async def test_runs_are_listed_by_age(self, scene: Scene) -> None:
         await scene.create(a_run(id=RunId(first_id_at(scene.now))))

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from foliot.domain.events import EventKind
 from foliot.domain.gate.spec import Gate
-from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import MINUTE
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import ON_SUCCESS, Edge, Step, WorkflowSpec
+from foliot.errors import ChangedMeanwhile
 from foliot.ports.definitions import Deployment, NewSchedule, WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, cron, succeeded
@@ -131,6 +132,42 @@ class WorkflowContract(Contract):
         assert await scene.storage.definitions.get_jobs([EXTRACT]) == before
         assert [one.id for one in await scene.storage.definitions.page_schedules(job_id=ETL)] == ["etl:kept"]
         assert await deploy(scene, more, kept) == versions
+
+    async def test_jobs_workflows_and_schedules_are_stored_together(self, scene: Scene) -> None:
+        daily = a_schedule(cron("0 4 * * *"), schedule_id="report:daily")
+        both = Deployment({"etl": a_workflow("extract")}, [daily], jobs={REPORT: a_job_spec()})
+
+        await scene.storage.definitions.deploy(both, at=scene.now)
+
+        jobs = await scene.storage.definitions.get_jobs([REPORT, ETL, EXTRACT])
+        assert jobs.keys() == {REPORT, ETL, EXTRACT}
+        assert (await scene.storage.definitions.get_schedules([daily.id])).keys() == {daily.id}
+
+    async def test_a_deployment_for_another_revision_stores_nothing(self, scene: Scene) -> None:
+        definitions = scene.storage.definitions
+        await definitions.deploy(Deployment({"etl": a_workflow("extract")}, jobs={REPORT: a_job_spec()}), at=scene.now)
+        changed = Deployment({"etl": a_workflow("load")}, jobs={REPORT: a_job_spec(description="new")})
+
+        for refused in ({"revisions": {REPORT: 7}}, {"versions": {"etl": 0}}):
+            with pytest.raises(ChangedMeanwhile):
+                await definitions.deploy(changed._replace(**refused), at=scene.now)
+
+        assert (await definitions.get_jobs([REPORT]))[REPORT].revision == 1
+        assert (await definitions.get_workflows([("etl", None)]))["etl", None].version == 1
+        assert await definitions.deploy(changed._replace(revisions={REPORT: 1}, versions={"etl": 1}), at=scene.now)
+
+    async def test_a_deployment_can_pause_what_it_creates_and_nothing_else(self, scene: Scene) -> None:
+        definitions = scene.storage.definitions
+        known, new = a_schedule(NIGHTLY, schedule_id="etl:nightly"), a_schedule(schedule_id="report:daily")
+        await definitions.deploy(Deployment({"etl": a_workflow("extract")}, [known]), at=scene.now)
+        again = NewSchedule(ScheduleUid("other"), known.id, known.spec)
+        more = Deployment({"etl": a_workflow("load")}, [again, new], jobs={REPORT: a_job_spec()}, pauses_new=True)
+
+        await definitions.deploy(more, at=scene.now)
+
+        found = await definitions.get_schedules([known.id, new.id])
+        assert {name: one.paused_at for name, one in found.items()} == {known.id: None, new.id: scene.now}
+        assert (await definitions.get_jobs([REPORT]))[REPORT].paused_at == scene.now
 
     async def test_deploying_keeps_the_workflow_that_a_job_leads(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))

@@ -15,12 +15,14 @@ from uuid import uuid4
 import asyncpg
 
 from foliot.adapters.storage.postgres.database.errors import BROKEN, READ_ONLY
+from foliot.adapters.storage.shared.signals import Signals
 from foliot.ports.topic import Topic
 
 log = logging.getLogger(__name__)
 
 Connect = Callable[[], Awaitable["asyncpg.Connection[Any]"]]
 
+_TOPICS: Final = frozenset(Topic)
 _SHORTEST_QUIET: Final = 0.005
 _LONGEST_QUIET: Final = 0.05
 _FIRST_PAUSE: Final = 0.1
@@ -33,14 +35,14 @@ _LEVELS: Final = (
 """The level for each kind of error; any other is a warning."""
 
 
-class Bell:
+class Bell(Signals):
     """One event per topic, and a task that keeps a connection to listen and notify."""
 
     def __init__(self, channel: str, connect: Connect) -> None:
+        super().__init__()
         self._channel = channel
         self._connect = connect
         self._name = uuid4().hex
-        self._signals = {topic: asyncio.Event() for topic in Topic}
         self._unsent: set[Topic] = set()
         self._rings = 0
         self._reported = ""
@@ -48,13 +50,9 @@ class Bell:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    def signal(self, topic: Topic) -> asyncio.Event:
-        return self._signals[topic]
-
     def ring(self, topics: Collection[Topic]) -> None:
         """Wake loops that wait for these topics: in this process now, in other processes soon."""
-        for topic in topics:
-            self._signals[topic].set()
+        self.ring_here(topics)
         if topics:
             self._rings += 1
             self._unsent.update(topics)
@@ -105,8 +103,7 @@ class Bell:
             await connection.add_listener(self._channel, self._receive)
             if tried.is_set():
                 # Notifications sent while disconnected are lost, so each loop polls once.
-                for signal in self._signals.values():
-                    signal.set()
+                self.ring_here(tuple(Topic))
             tried.set()
             quiet = _SHORTEST_QUIET
             while not connection.is_closed():
@@ -126,8 +123,8 @@ class Bell:
 
     def _receive(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
         topic, _, sender = str(payload).partition(" ")
-        if sender != self._name and topic in self._signals:
-            self._signals[Topic(topic)].set()
+        if sender != self._name and topic in _TOPICS:
+            self.ring_here((Topic(topic),))
 
 
 def next_quiet(quiet: float, rings: int) -> float:

@@ -105,6 +105,7 @@ class Transaction:
         """Save an event with this transaction, if it has items."""
         if items:
             self.events.append((kind, items))
+            self.topics.add(Topic.EVENTS)
 
     def record(self, changes: Iterable[ChangeRecord]) -> None:
         """Save changes in the audit trail with this transaction, with its actor."""

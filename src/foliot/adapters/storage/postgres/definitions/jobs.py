@@ -1,6 +1,6 @@
 """Stores, reads and deletes jobs."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from foliot.adapters.storage.postgres.database.batcher import Batcher
@@ -69,12 +69,11 @@ class JobDefinitions:
 
     async def pause_job(self, job_id: JobId, *, paused: bool, at: Instant | None = None) -> None:
         async def work(transaction: Transaction) -> None:
-            now = await transaction.now(at)
             if paused:
-                changed = await transaction.column("pause_job", now, self._project, job_id)
-            else:
-                changed = await transaction.column("resume_job", self._project, job_id)
-            transaction.record(changes.paused(AuditKind.JOB, changed, is_paused=paused))
+                await pause_jobs(transaction, self._project, [job_id], await transaction.now(at))
+                return
+            changed = await transaction.column("resume_job", self._project, job_id)
+            transaction.record(changes.paused(AuditKind.JOB, changed, is_paused=False))
 
         await self._database.write("pause_job", work)
 
@@ -127,6 +126,13 @@ async def put_jobs(
     former = {job_id: job.spec for job_id, job in known.items()}
     transaction.record(changes.put_jobs(former, {job_id: put[job_id].spec for job_id in changed}))
     return put
+
+
+async def pause_jobs(transaction: Transaction, project: str, job_ids: Iterable[JobId], now: Instant) -> None:
+    """Pause jobs. One that is paused keeps its time."""
+    for job_id in job_ids:
+        paused = await transaction.column("pause_job", now, project, job_id)
+        transaction.record(changes.paused(AuditKind.JOB, paused, is_paused=True))
 
 
 async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobId], now: Instant) -> dict[JobId, int]:

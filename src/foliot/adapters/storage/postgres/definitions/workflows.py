@@ -5,13 +5,15 @@ from functools import partial
 
 from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
 from foliot.adapters.storage.postgres.database.values import columns
-from foliot.adapters.storage.postgres.definitions.jobs import delete_jobs, lock_jobs, put_jobs
+from foliot.adapters.storage.postgres.definitions.jobs import delete_jobs, lock_jobs, pause_jobs, put_jobs
 from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules, put_schedules
 from foliot.adapters.storage.postgres.rows.cancel import cancel_unstarted
+from foliot.adapters.storage.postgres.rows.schedules import pause_stored
 from foliot.adapters.storage.postgres.rows.watch import watch_jobs
 from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
+from foliot.adapters.storage.shared.expected import refuse_changed
 from foliot.adapters.storage.shared.rows import Row
 from foliot.adapters.storage.shared.tree_rows import (
     NamedJobs,
@@ -23,9 +25,10 @@ from foliot.adapters.storage.shared.tree_rows import (
 )
 from foliot.domain.access.trail import AuditKind
 from foliot.domain.events import EventKind
-from foliot.domain.ids import JobId
+from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import watched_by
+from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Behind, Deployment, WorkflowVersion
@@ -54,16 +57,21 @@ class WorkflowDefinitions:
         project = self._project
         specs = {workflow_id: as_stored_workflow(spec) for workflow_id, spec in deployment.workflows.items()}
         # Jobs are locked first, in the order in which renaming locks them.
-        await lock_jobs(transaction, project, jobs_of_all(specs))
-        versions = await put_workflows(transaction, project=project, specs=specs, at=at)
-        behind = jobs_behind(versions.values())
-        if behind:
-            await put_jobs(transaction, project=project, jobs=behind, at=at)
-        await watch_jobs(transaction, project, watched_by(behind))
+        stored = await lock_jobs(transaction, project, jobs_of_all(specs) | deployment.jobs.keys())
+        versions = await put_workflows(transaction, project=project, specs=specs, at=at, expected=deployment.versions)
+        jobs = {**jobs_behind(versions.values()), **deployment.jobs}
+        if jobs:
+            await put_jobs(transaction, project=project, jobs=jobs, at=at, expected=deployment.revisions)
+        await watch_jobs(transaction, project, watched_by(jobs))
+        schedules: Mapping[ScheduleId, Schedule] = {}
         if deployment.schedules:
             batch = {schedule.id: schedule for schedule in deployment.schedules}
-            await put_schedules(transaction, project=project, batch=batch, at=at)
-        await delete_schedules(transaction, project, deployment.gone, await transaction.now(at))
+            schedules = await put_schedules(transaction, project=project, batch=batch, at=at)
+        now = await transaction.now(at)
+        await delete_schedules(transaction, project, deployment.gone, now)
+        if deployment.pauses_new:
+            await pause_jobs(transaction, project, deployment.jobs.keys() - stored.keys(), now)
+            await pause_stored(transaction, deployment.created(schedules.values()), now, paused=True)
         return versions
 
     async def jobs_behind(self, workflow_id: str) -> Behind:
@@ -106,7 +114,12 @@ class WorkflowDefinitions:
 
 
 async def put_workflows(
-    transaction: Transaction, *, project: str, specs: Mapping[str, WorkflowSpec], at: Instant | None
+    transaction: Transaction,
+    *,
+    project: str,
+    specs: Mapping[str, WorkflowSpec],
+    at: Instant | None,
+    expected: Mapping[str, int] | None = None,
 ) -> Versions:
     now = await transaction.now(at)
     done: Versions = {}
@@ -125,6 +138,8 @@ async def put_workflows(
             for name in missing
             if name not in done
         }
+        for name in wanted:
+            refuse_changed("workflow", name, newest[name].version if name in newest else 0, expected)
         new = [(version.workflow_id, version.version, encode(version.spec)) for version in wanted.values()]
         stored = await transaction.column("add_versions", project, now, *columns(new)) if new else []
         added |= {name: wanted[name] for name in stored}

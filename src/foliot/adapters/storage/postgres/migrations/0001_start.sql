@@ -265,8 +265,15 @@ CREATE TABLE foliot.workers (
     seen_at       bigint NOT NULL,
     process       text NOT NULL DEFAULT '',
     expires_at    bigint NOT NULL,
-    is_draining   boolean NOT NULL DEFAULT false
+    is_draining   boolean NOT NULL DEFAULT false,
+    facts         text NOT NULL DEFAULT '{}',
+    orders        text NOT NULL DEFAULT '' CHECK (orders IN ('', 'pause', 'drain'))
 ) WITH (fillfactor = 40);
+
+-- Workers with these names, or of these enrolments, are paused when they register.
+CREATE TABLE foliot.paused_pools (
+    name text COLLATE "C" PRIMARY KEY
+);
 
 CREATE TABLE foliot.limits (
     key      text COLLATE "C" PRIMARY KEY,
@@ -569,6 +576,32 @@ CREATE TABLE foliot.tokens (
     CHECK ((role IS NULL) = (scopes <> '[]'))
 );
 CREATE UNIQUE INDEX tokens_name ON foliot.tokens (name) WHERE revoked_at IS NULL;
+
+-- Workers that may connect over HTTP. sealed is the encrypted secret, NULL until an invited worker has joined.
+CREATE TABLE foliot.enrolments (
+    id              text COLLATE "C" PRIMARY KEY,
+    name            text COLLATE "C" NOT NULL UNIQUE,
+    labels          text NOT NULL,
+    kinds           text NOT NULL,
+    sealed          bytea,
+    join_digest     bytea,
+    join_expires_at bigint,
+    created_at      bigint NOT NULL,
+    created_by      text NOT NULL,
+    disabled_at     bigint,
+    last_used_at    bigint,
+    CHECK ((sealed IS NULL) = (join_digest IS NOT NULL)),
+    CHECK ((join_digest IS NULL) = (join_expires_at IS NULL))
+);
+
+-- Nonces of signed requests, until a request with their timestamp would be refused.
+CREATE TABLE foliot.nonces (
+    enrolment_id text COLLATE "C" NOT NULL,
+    nonce        text COLLATE "C" NOT NULL,
+    expires_at   bigint NOT NULL,
+    PRIMARY KEY (enrolment_id, nonce)
+);
+CREATE INDEX nonces_expiry ON foliot.nonces (expires_at);
 
 -- People. password is an Argon2id digest.
 CREATE TABLE foliot.users (

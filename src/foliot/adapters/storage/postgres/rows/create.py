@@ -72,7 +72,7 @@ def _row(run: NewRun) -> tuple[object, ...]:
     return (
         run.id,
         run.job_id,
-        options.queue,
+        options.lane,
         options.priority,
         run.trigger,
         run.due_at,

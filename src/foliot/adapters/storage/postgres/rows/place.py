@@ -30,7 +30,7 @@ class Placement(NamedTuple):
     @classmethod
     def of_new(cls, run: NewRun) -> Self:
         options = run.options
-        return cls(run.id, options.queue, options.priority, run.due_at, run.limits, run.is_gated)
+        return cls(run.id, options.lane, options.priority, run.due_at, run.limits, run.is_gated)
 
     @classmethod
     def of_row(cls, run_id: str, queue: str, priority: int, due_at: int, limits: str | None) -> Self:

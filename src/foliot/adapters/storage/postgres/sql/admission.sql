@@ -23,7 +23,8 @@ SELECT run_id FROM foliot.ready WHERE queue = $1 ORDER BY rank, run_id LIMIT $2;
 
 -- name: all_workers
 SELECT id, name, queues, slots, registered_at, seen_at, expires_at > coalesce($1::bigint, foliot.now_ms()) AS is_alive,
-       (SELECT count(*) FROM foliot.leases WHERE leases.worker_id = workers.id) AS running, is_draining
+       (SELECT count(*) FROM foliot.leases WHERE leases.worker_id = workers.id) AS running, is_draining,
+       facts, orders
 FROM foliot.workers ORDER BY registered_at, id;
 
 -- -- gates

@@ -26,6 +26,11 @@ WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]);
 SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM foliot.jobs WHERE project = $1 AND ($2::text IS NULL OR id > $2)
 ORDER BY project, id LIMIT $3;
 
+-- name: page_shown_jobs
+-- Without the jobs that lists leave out.
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM foliot.jobs
+WHERE project = $1 AND id > $2 AND enabled IS NOT NULL ORDER BY project, id LIMIT $3;
+
 -- name: pause_job
 -- Pausing twice keeps the first time.
 UPDATE foliot.jobs SET paused_at = $1 WHERE project = $2 AND id = $3 AND paused_at IS NULL RETURNING id;

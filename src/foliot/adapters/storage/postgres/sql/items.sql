@@ -95,6 +95,13 @@ SELECT count(*) FROM (
     WHERE (SELECT runs.parent_id = $1 AND runs.child_key < ':' FROM foliot.runs WHERE runs.id = place.run_id)
     LIMIT $2) AS running;
 
+-- name: running_child_keys
+SELECT child_key FROM (
+    SELECT (SELECT runs.child_key FROM foliot.runs WHERE runs.id = place.run_id AND runs.parent_id = $1) AS child_key
+    FROM (SELECT run_id FROM foliot.leases
+          UNION ALL SELECT run_id FROM foliot.trees WHERE ended_at IS NULL) AS place) AS running
+WHERE child_key > $2 AND child_key < ':' ORDER BY child_key LIMIT $3;
+
 -- name: items_from
 -- The first row is the one that contains the first item.
 SELECT first, body FROM foliot.items

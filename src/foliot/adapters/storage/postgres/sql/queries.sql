@@ -3,6 +3,27 @@ SELECT found.id FROM unnest((SELECT $2::text[])) AS asked (job_id), LATERAL (
     SELECT id FROM foliot.runs WHERE runs.project = $1 AND runs.job_id = asked.job_id
     ORDER BY project DESC, job_id DESC, id DESC LIMIT 1) AS found;
 
+-- name: failing_jobs
+-- For each job its newest failure, unless one of the first 1,000 runs after it has succeeded.
+SELECT newest.job_id, newest.run_id FROM unnest((SELECT $2::text[])) AS asked (job_id), LATERAL (
+    SELECT asked.job_id, max(found.id) AS run_id FROM unnest(ARRAY['failed', 'timeout']) AS kind (status), LATERAL (
+        SELECT runs.id FROM foliot.runs
+        WHERE runs.project = ANY ((SELECT ARRAY[$1])::text[]) AND runs.job_id = asked.job_id
+              AND runs.trouble = kind.status
+        ORDER BY runs.project DESC, runs.job_id DESC, runs.trouble DESC, runs.id DESC LIMIT 1) AS found) AS newest
+WHERE newest.run_id IS NOT NULL AND (SELECT true FROM (
+    SELECT runs.status FROM foliot.runs
+    WHERE runs.project = ANY ((SELECT ARRAY[$1])::text[]) AND runs.job_id = newest.job_id AND runs.id > newest.run_id
+    ORDER BY runs.project, runs.job_id, runs.id LIMIT 1000) AS later_runs
+    WHERE later_runs.status = 'success' OR later_runs.status = 'partial' LIMIT 1) IS NULL;
+
+-- name: recent_results
+-- The newest runs of each job.
+SELECT asked.job_id, found.* FROM unnest((SELECT $2::text[])) AS asked (job_id), LATERAL (
+    SELECT runs.id, runs.status, runs.started_at, runs.finished_at FROM foliot.runs
+    WHERE runs.project = ANY ((SELECT ARRAY[$1])::text[]) AND runs.job_id = asked.job_id
+    ORDER BY runs.project DESC, runs.job_id DESC, runs.id DESC LIMIT $3) AS found;
+
 -- name: schedules_of_targets
 SELECT {schedule_columns} FROM foliot.schedules
 WHERE project = $1 AND job_id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL ORDER BY id;
@@ -10,6 +31,69 @@ WHERE project = $1 AND job_id = ANY ((SELECT $2::text[])::text[]) AND deleted_at
 -- name: latest_ticks
 SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
 FROM foliot.ticks WHERE uid = $1 ORDER BY uid DESC, scheduled_for DESC LIMIT $2;
+
+-- name: newest_rows
+-- The newest rows of each schedule.
+SELECT found.* FROM unnest((SELECT $1::text[])) AS asked (uid), LATERAL (
+    SELECT ticks.uid, scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
+    FROM foliot.ticks WHERE ticks.uid = asked.uid ORDER BY ticks.uid DESC, scheduled_for DESC LIMIT $2) AS found;
+
+-- name: ran_ticks
+-- Planned times that ran, by reason: up to the limit.
+SELECT reason, count(*) FROM (
+    SELECT found.reason FROM unnest((SELECT $1::text[])) AS asked (uid), LATERAL (
+        SELECT reason FROM foliot.ticks
+        WHERE ticks.uid = asked.uid AND outcome = 'ran' AND scheduled_for >= $2 AND scheduled_for <= $3
+        ORDER BY ticks.uid DESC, scheduled_for DESC LIMIT $4) AS found
+    LIMIT $4) AS counted
+GROUP BY reason;
+
+-- name: other_ticks
+-- Planned times with other outcomes, those that were missed by schedule: up to the limit of rows. A range that is not
+-- whole inside the interval is counted by its share. Of each outcome the row before the interval is included if it
+-- extends into it.
+SELECT outcome, reason, CASE WHEN outcome = 'missed' THEN uid END AS missed_by,
+       count(*), sum(share)::bigint, min(scheduled_for), max("until")
+FROM (
+    SELECT found.* FROM unnest((SELECT $1::text[])) AS asked (uid), unnest((SELECT $2::text[])) AS kind (outcome), LATERAL (
+        SELECT ticks.uid, ticks.outcome, reason, scheduled_for, "until",
+               CASE WHEN scheduled_for >= $3 AND "until" <= $4 THEN count
+                    ELSE greatest(1, trunc(count::float8 * (least("until", $4) - greatest(scheduled_for, $3))
+                                           / greatest(1, "until" - scheduled_for))::bigint) END AS share
+        FROM foliot.ticks
+        WHERE ticks.uid = asked.uid AND ticks.outcome = kind.outcome AND ticks.outcome <> 'ran'
+              AND scheduled_for <= $4 AND "until" >= $3 AND scheduled_for >= coalesce((
+            SELECT before.scheduled_for FROM foliot.ticks before
+            WHERE before.uid = asked.uid AND before.outcome = kind.outcome AND before.outcome <> 'ran'
+                  AND before.scheduled_for <= $3
+            ORDER BY before.uid DESC, before.outcome DESC, before.scheduled_for DESC LIMIT 1), $3)
+        ORDER BY ticks.uid DESC, ticks.outcome DESC, scheduled_for DESC LIMIT $5) AS found
+    LIMIT $5) AS counted
+GROUP BY outcome, reason, missed_by;
+
+-- name: failed_tick_runs
+-- The failed runs of ticks that were planned in the interval, counted up to the limit.
+SELECT count(*) FROM (
+    SELECT 1 FROM foliot.runs
+    WHERE trouble = 'failed' AND parent_id IS NULL AND id >= $1
+          AND schedule_uid IS NOT NULL AND scheduled_for BETWEEN $2 AND $3
+    UNION ALL
+    SELECT 1 FROM foliot.runs
+    WHERE trouble = 'timeout' AND parent_id IS NULL AND id >= $1
+          AND schedule_uid IS NOT NULL AND scheduled_for BETWEEN $2 AND $3
+    LIMIT $4) AS failed;
+
+-- name: failed_runs_of_schedule
+-- The same of one schedule.
+SELECT count(*) FROM (
+    SELECT 1 FROM foliot.runs
+    WHERE schedule_uid = $3 AND trouble = 'failed' AND id >= $4 AND scheduled_for BETWEEN $5 AND $6
+          AND project = $1 AND schedule_id = $2
+    UNION ALL
+    SELECT 1 FROM foliot.runs
+    WHERE schedule_uid = $3 AND trouble = 'timeout' AND id >= $4 AND scheduled_for BETWEEN $5 AND $6
+          AND project = $1 AND schedule_id = $2
+    LIMIT $7) AS failed;
 
 -- name: living_schedules
 SELECT uid, id FROM foliot.schedules WHERE project = $1 AND deleted_at IS NULL;
@@ -154,26 +238,30 @@ SELECT id, CASE WHEN schedule_uid IS NOT NULL THEN scheduled_for END, started_at
 FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: size_on_disk
-SELECT (sum(bytes) FILTER (WHERE NOT is_log))::bigint, (sum(bytes) FILTER (WHERE is_log))::bigint, NULL FROM (
+SELECT (sum(bytes) FILTER (WHERE NOT is_log))::bigint, (sum(bytes) FILTER (WHERE is_log))::bigint, NULL, 'postgresql'
+FROM (
     SELECT pg_total_relation_size(oid) AS bytes, oid = 'foliot.log_chunks'::regclass AS is_log FROM pg_catalog.pg_class
     WHERE relkind = 'r' AND relnamespace = (
         SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = 'foliot.runs'::regclass)) AS tables;
 
 -- -- runs and executions
 
--- name: get_runs
+-- name: shown_status
 -- A scalar sub-select is looked up for each run; for EXISTS the planner might scan the whole table.
+CASE WHEN run.status <> 'scheduled' THEN run.status
+     WHEN lease.cancel_at IS NOT NULL THEN 'cancelling'
+     WHEN lease.token IS NOT NULL THEN 'running'
+     WHEN (SELECT true FROM foliot.ready WHERE ready.run_id = run.id) THEN 'queued'
+     WHEN (SELECT true FROM foliot.later WHERE later.run_id = run.id) THEN 'scheduled'
+     WHEN (SELECT true FROM foliot.gated WHERE gated.run_id = run.id) THEN 'scheduled'
+     WHEN (SELECT true FROM foliot.holds WHERE holds.run_id = run.id AND NOT is_admitted LIMIT 1) THEN 'queued'
+     ELSE coalesce((SELECT CASE WHEN cancel_at IS NULL THEN 'running' ELSE 'cancelling' END
+                    FROM foliot.trees WHERE trees.run_id = run.id AND ended_at IS NULL),
+                   'scheduled') END
+
+-- name: get_runs
 SELECT run.id, run.job_id,
-       CASE WHEN run.status <> 'scheduled' THEN run.status
-            WHEN lease.cancel_at IS NOT NULL THEN 'cancelling'
-            WHEN lease.token IS NOT NULL THEN 'running'
-            WHEN (SELECT true FROM foliot.ready WHERE ready.run_id = run.id) THEN 'queued'
-            WHEN (SELECT true FROM foliot.later WHERE later.run_id = run.id) THEN 'scheduled'
-            WHEN (SELECT true FROM foliot.gated WHERE gated.run_id = run.id) THEN 'scheduled'
-            WHEN (SELECT true FROM foliot.holds WHERE holds.run_id = run.id AND NOT is_admitted LIMIT 1) THEN 'queued'
-            ELSE coalesce((SELECT CASE WHEN cancel_at IS NULL THEN 'running' ELSE 'cancelling' END
-                           FROM foliot.trees WHERE trees.run_id = run.id AND ended_at IS NULL),
-                          'scheduled') END AS status,
+       {shown_status} AS status,
        run.reason, run.queue, run.priority, run.trigger,
        run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key, run.payload,
        (SELECT body FROM foliot.outputs WHERE outputs.run_id = run.id),
@@ -182,6 +270,24 @@ SELECT run.id, run.job_id,
        coalesce(lease.worker_id, run.worker_id), coalesce(lease.token, run.token), run.parent_id, run.root_id,
        run.child_key,
        run.overrides, run.limits, lease.progress, lease.progress_text, lease.progress_at
+FROM foliot.runs run
+LEFT JOIN foliot.leases lease ON lease.run_id = run.id
+WHERE run.id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: get_brief_runs
+-- The columns of `get_runs`, without payload, output and options, which may be large.
+SELECT run.id, run.job_id, {shown_status} AS status, run.reason, run.queue, run.priority, run.trigger,
+       run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key, NULL, NULL,
+       run.due_at, run.created_at, coalesce(lease.started_at, run.started_at), run.finished_at,
+       coalesce(lease.attempt, run.attempt), run.lost, run.exit_code, left(run.error, 500),
+       coalesce(lease.worker_id, run.worker_id), coalesce(lease.token, run.token), run.parent_id, run.root_id,
+       run.child_key, NULL, NULL, lease.progress, lease.progress_text, lease.progress_at
+FROM foliot.runs run
+LEFT JOIN foliot.leases lease ON lease.run_id = run.id
+WHERE run.id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: run_states
+SELECT run.id, {shown_status} AS status, coalesce(lease.started_at, run.started_at), run.finished_at
 FROM foliot.runs run
 LEFT JOIN foliot.leases lease ON lease.run_id = run.id
 WHERE run.id = ANY ((SELECT $1::text[])::text[]);
@@ -248,23 +354,27 @@ SELECT found.id FROM ({known_uids}) AS known, LATERAL (
     ORDER BY schedule_uid DESC, trouble DESC, id DESC LIMIT $3) AS found
 ORDER BY found.id DESC LIMIT $3;
 
--- name: page_live
--- Open runs are found through the small tables of their places. $7: only runs that are no children.
+-- name: page_running
+-- Open runs are found through the small tables of their places. $7: only runs that are no children. There is a statement
+-- for each pair of tables: PostgreSQL often plans such a statement at each execution, which costs more than executing it.
 SELECT live.id FROM (
     (SELECT run.id FROM foliot.leases place JOIN foliot.runs run ON run.id = place.run_id
-     WHERE $6 IN ('running', 'cancelling') AND (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
+     WHERE (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
        AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
        AND (NOT $7::boolean OR run.parent_id IS NULL)
      ORDER BY place.run_id DESC LIMIT $3)
     UNION ALL
     (SELECT run.id FROM foliot.trees place JOIN foliot.runs run ON run.id = place.run_id
-     WHERE $6 IN ('running', 'cancelling') AND (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
+     WHERE (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
        AND place.ended_at IS NULL AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
        AND (NOT $7::boolean OR run.parent_id IS NULL)
-     ORDER BY place.run_id DESC LIMIT $3)
-    UNION ALL
+     ORDER BY place.run_id DESC LIMIT $3)) AS live
+ORDER BY live.id DESC LIMIT $3;
+
+-- name: page_queued
+SELECT live.id FROM (
     (SELECT run.id FROM foliot.ready place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 = 'queued' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
@@ -277,8 +387,11 @@ SELECT live.id FROM (
        AND (NOT $7::boolean OR run.parent_id IS NULL)
        AND NOT EXISTS (SELECT 1 FROM foliot.later WHERE later.run_id = place.run_id)
        AND NOT EXISTS (SELECT 1 FROM foliot.gated WHERE gated.run_id = place.run_id)
-     ORDER BY run.id DESC LIMIT $3)
-    UNION ALL
+     ORDER BY run.id DESC LIMIT $3)) AS live
+ORDER BY live.id DESC LIMIT $3;
+
+-- name: page_scheduled
+SELECT live.id FROM (
     (SELECT run.id FROM foliot.gated place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 = 'scheduled' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
@@ -487,8 +600,14 @@ SELECT value FROM foliot.meta WHERE key = 'logs_kept_from';
 
 -- name: events
 -- Below the oldest open transaction no event can appear later.
-SELECT seq, at, kind, items FROM foliot.events
-WHERE seq > $1 AND seq < foliot.event_seq(pg_snapshot_xmin(pg_current_snapshot()), 0) ORDER BY seq LIMIT $2;
+SELECT seq, at, kind, items FROM (
+    SELECT seq, at, kind, items, sum(octet_length(items)) OVER (ORDER BY seq) - octet_length(items) AS bytes_before
+    FROM (
+        SELECT seq, at, kind, items FROM foliot.events
+        WHERE seq > $1 AND seq < foliot.event_seq(pg_snapshot_xmin(pg_current_snapshot()), 0) ORDER BY seq LIMIT $2
+    ) AS next
+) AS measured
+WHERE bytes_before < $3 ORDER BY seq;
 
 -- name: has_events
 SELECT 1 FROM foliot.events WHERE seq > $1 LIMIT 1;

@@ -1,16 +1,17 @@
 -- name: register
-INSERT INTO foliot.workers (id, name, queues, slots, process, registered_at, seen_at, expires_at)
-SELECT $1, $2, $3::text[], $4, $5, clock.now, clock.now, clock.now + $6
+INSERT INTO foliot.workers (id, name, queues, slots, process, registered_at, seen_at, expires_at, facts, orders)
+SELECT $1, $2::text, $3::text[], $4, $5, clock.now, clock.now, clock.now + $6, $8,
+       CASE WHEN EXISTS (SELECT FROM foliot.paused_pools WHERE name IN ($2::text, $9::text)) THEN 'pause' ELSE '' END
 FROM (SELECT coalesce($7::bigint, foliot.now_ms()) AS now) AS clock
 ON CONFLICT (id) DO UPDATE SET
     name = excluded.name, queues = excluded.queues, slots = excluded.slots, process = excluded.process,
-    seen_at = excluded.seen_at, expires_at = excluded.expires_at;
+    seen_at = excluded.seen_at, expires_at = excluded.expires_at, facts = excluded.facts;
 
 -- name: renew
 UPDATE foliot.workers SET seen_at = clock.now, expires_at = clock.now + $2, is_draining = $3
 FROM (SELECT coalesce($4::bigint, foliot.now_ms()) AS now) AS clock
 WHERE id = $1 AND expires_at > clock.now
-RETURNING clock.now;
+RETURNING clock.now, orders;
 
 -- name: leases_of_worker
 SELECT token, run_id, cancel_at FROM foliot.leases WHERE worker_id = $1;
@@ -21,7 +22,7 @@ DELETE FROM foliot.workers WHERE id = $1;
 -- name: living_worker
 clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 living AS MATERIALIZED (
-    SELECT true FROM foliot.workers WHERE id = $1 AND expires_at > (SELECT now FROM clock) FOR KEY SHARE
+    SELECT true FROM foliot.workers WHERE id = $1 AND expires_at > (SELECT now FROM clock) AND orders = '' FOR KEY SHARE
 )
 
 -- name: grant_leases
@@ -83,6 +84,46 @@ picked AS (
 ),
 {grant_leases}
 SELECT * FROM granted;
+
+-- name: claim_runs_of_kinds
+-- As `claim_runs_of_queues`, from the front, for a worker that has not all kinds. A run whose job cannot be read is
+-- claimed: the worker ends it. The children of a fanout have no job of their own: their kind is in the job of their
+-- parent. Definitions begin with their kind; the expressions cannot fail, whatever is stored.
+WITH {living_worker},
+picked AS (
+    DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
+        SELECT ready.ctid
+        FROM foliot.ready JOIN foliot.runs run ON run.id = ready.run_id
+        LEFT JOIN foliot.jobs job ON job.project = run.project AND job.id = run.job_id
+        LEFT JOIN foliot.runs parent ON job.id IS NULL AND parent.id = run.parent_id
+        LEFT JOIN foliot.jobs fanout ON fanout.project = parent.project AND fanout.id = parent.job_id
+        WHERE ready.queue = ANY ((SELECT $4::text[])::text[])
+          AND coalesce(
+              CASE WHEN job.spec LIKE '{"kind":"workflow"%' THEN substring(job.spec FROM '"inner_kind":"([^"]*)"')
+                   WHEN job.spec IS NOT NULL THEN substring(job.spec FROM '^{"kind":"([^"]*)"')
+                   WHEN run.job_id = fanout.id || '.reducer'
+                   THEN substring(fanout.spec FROM '"reducer":{"kind":"([^"]*)"')
+                   ELSE substring(fanout.spec FROM '"inner_kind":"([^"]*)"') END
+              = ANY ((SELECT $5::text[])::text[]), true)
+        ORDER BY ready.rank, ready.run_id
+        LIMIT coalesce((SELECT $3::bigint FROM living), 0) FOR UPDATE OF ready SKIP LOCKED))
+    RETURNING run_id
+),
+{grant_leases}
+SELECT * FROM granted;
+
+-- name: facts_of_worker
+SELECT facts FROM foliot.workers WHERE id = $1;
+
+-- name: ready_lanes
+-- One index look-up per lane.
+WITH RECURSIVE lanes (name) AS (
+    SELECT (SELECT queue FROM foliot.ready WHERE queue >= $1 AND queue < $2 ORDER BY queue LIMIT 1)
+    UNION ALL
+    SELECT (SELECT queue FROM foliot.ready WHERE queue > lanes.name AND queue < $2 ORDER BY queue LIMIT 1)
+    FROM lanes WHERE lanes.name IS NOT NULL
+)
+SELECT name FROM lanes WHERE name IS NOT NULL;
 
 -- name: claim_named_runs
 -- Only named runs that are ready.

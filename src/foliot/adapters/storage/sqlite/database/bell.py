@@ -13,10 +13,11 @@ import secrets
 import socket
 import time
 from collections.abc import Collection, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
+from foliot.adapters.storage.shared.signals import Signals
 from foliot.ports.topic import Topic
 
 _LONGEST_ADDRESS: Final = 100
@@ -28,6 +29,8 @@ _TOPICS: Final = {topic.value.encode(): topic for topic in Topic}
 
 class Bell(Protocol):
     def signal(self, topic: Topic) -> asyncio.Event: ...
+
+    def subscribe(self, *topics: Topic) -> AbstractContextManager[asyncio.Event]: ...
 
     def ring_here(self, topics: Collection[Topic]) -> None:
         """Wake the waiting loops of this process. Called in the event loop."""
@@ -48,19 +51,7 @@ class Bell(Protocol):
     def close(self) -> None: ...
 
 
-class _Events:
-    def __init__(self) -> None:
-        self._events = {topic: asyncio.Event() for topic in Topic}
-
-    def signal(self, topic: Topic) -> asyncio.Event:
-        return self._events[topic]
-
-    def ring_here(self, topics: Collection[Topic]) -> None:
-        for topic in topics:
-            self._events[topic].set()
-
-
-class LocalBell(_Events):
+class LocalBell(Signals):
     """For storages without threads: all of them are in one process and are rung directly, in order."""
 
     _rooms: Final[dict[Path, list["LocalBell"]]] = {}
@@ -89,7 +80,7 @@ class LocalBell(_Events):
             del self._rooms[self._path]
 
 
-class SocketBell(_Events):
+class SocketBell(Signals):
     """For storages of several processes."""
 
     def __init__(self, path: Path, loop: asyncio.AbstractEventLoop) -> None:

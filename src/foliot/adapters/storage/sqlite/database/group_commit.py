@@ -58,6 +58,7 @@ class Transaction(Session):
         """Save an event: one row for the whole batch, or no row if there are no items."""
         if items:
             self.run(SQL["add_events"], (now, kind.value, encode(items)))
+            self.rings.add(Topic.EVENTS)
 
     def record(self, now: Instant, changes: Iterable[ChangeRecord]) -> None:
         """Save changes in the audit trail, with the actor of this transaction."""

@@ -51,10 +51,9 @@ class JobDefinitions(Part):
         def work(tx: Transaction) -> None:
             now = tx.now(at)
             if paused:
-                changed = tx.run(SQL["pause_job"], (now, self._project, job_id))
-            else:
-                changed = tx.run(SQL["resume_job"], (self._project, job_id))
-            tx.record(now, changes.paused(AuditKind.JOB, [job_id] if changed else [], is_paused=paused))
+                pause_jobs(tx, self._project, [job_id], now)
+            elif tx.run(SQL["resume_job"], (self._project, job_id)):
+                tx.record(now, changes.paused(AuditKind.JOB, [job_id], is_paused=False))
 
         await self._writer.submit("pause_job", work)
 
@@ -116,6 +115,12 @@ def put_jobs(
     tx.note(now, EventKind.JOB_CHANGED, about_jobs(changed.values()))
     tx.record(now, changes.put_jobs(former, {job_id: job.spec for job_id, job in changed.items()}))
     return [known[job_id] for job_id, _ in jobs]
+
+
+def pause_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: Instant) -> None:
+    """Pause jobs. One that is paused keeps its time."""
+    paused = [job_id for job_id in job_ids if tx.run(SQL["pause_job"], (now, project, job_id))]
+    tx.record(now, changes.paused(AuditKind.JOB, paused, is_paused=True))
 
 
 def _stored_revision(tx: Transaction, row: Row, now: Instant) -> tuple[int, Instant]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import encode, encode_names
 from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
+from foliot.adapters.storage.shared.expected import refuse_changed
 from foliot.adapters.storage.shared.tree_rows import (
     NamedJobs,
     as_stored_workflow,
@@ -16,10 +17,10 @@ from foliot.adapters.storage.shared.tree_rows import (
 from foliot.adapters.storage.sqlite.database.context import Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
-from foliot.adapters.storage.sqlite.definitions.jobs import delete_jobs, job_rows, put_jobs
+from foliot.adapters.storage.sqlite.definitions.jobs import delete_jobs, job_rows, pause_jobs, put_jobs
 from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules, put_schedules
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
-from foliot.adapters.storage.sqlite.rows.schedules import named_schedules
+from foliot.adapters.storage.sqlite.rows.schedules import named_schedules, pause_stored
 from foliot.adapters.storage.sqlite.rows.watch import watch_jobs
 from foliot.domain.access.trail import AuditKind
 from foliot.domain.events import EventKind
@@ -47,14 +48,14 @@ class WorkflowDefinitions(Part):
         def query(session: Session) -> dict[tuple[str, int | None], WorkflowVersion]:
             named = [key for key in wanted if key[1] is not None]
             ids, numbers = encode([name for name, _ in named]), encode([version for _, version in named])
-            rows = session.rows(SQL["named_versions"], (self._project, ids, numbers))
+            rows = session.rows(SQL["named_versions"], (self._project, ids, numbers)) if named else ()
             found: dict[tuple[str, int | None], WorkflowVersion] = {
                 (known.workflow_id, known.version): known for known in map(version_of, rows)
             }
             newest = _newest(session, self._project, [name for name, version in wanted if version is None])
             return found | {(name, None): known for name, known in newest.items()}
 
-        return await self._reader.read(query)
+        return self._reader.peek(query) if len(wanted) == 1 else await self._reader.read(query)
 
     async def page_workflows(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion]:
         def query(session: Session) -> list[WorkflowVersion]:
@@ -85,7 +86,12 @@ class WorkflowDefinitions(Part):
 
 
 def put_workflows(
-    tx: Transaction, project: str, workflows: Mapping[str, WorkflowSpec], now: Instant
+    tx: Transaction,
+    project: str,
+    workflows: Mapping[str, WorkflowSpec],
+    now: Instant,
+    *,
+    expected: Mapping[str, int] | None = None,
 ) -> dict[str, WorkflowVersion]:
     known = newest_of(_newest_rows(tx, project, workflows))
     # Includes deleted workflows: a version number is assigned once.
@@ -94,6 +100,7 @@ def put_workflows(
     for workflow_id, given in workflows.items():
         spec = as_stored_workflow(given)
         if workflow_id not in known or known[workflow_id].spec != spec:
+            refuse_changed("workflow", workflow_id, known[workflow_id].version if workflow_id in known else 0, expected)
             added[workflow_id] = WorkflowVersion(workflow_id, numbers.get(workflow_id, 0) + 1, spec, now)
     rows = [(project, name, version, encode(spec), created_at) for name, version, spec, created_at in added.values()]
     tx.run_many(SQL["add_versions"], rows)
@@ -103,12 +110,16 @@ def put_workflows(
 
 
 def _deploy(tx: Transaction, project: str, deployment: Deployment, now: Instant) -> dict[str, WorkflowVersion]:
-    versions = put_workflows(tx, project, deployment.workflows, now)
-    behind = jobs_behind(versions.values())
-    put_jobs(tx, project, list(behind.items()), now)
-    watch_jobs(tx, project, watched_by(behind))
-    put_schedules(tx, project, deployment.schedules, now)
+    stored = {row[0] for row in job_rows(tx, project, deployment.jobs)}
+    versions = put_workflows(tx, project, deployment.workflows, now, expected=deployment.versions)
+    jobs = {**jobs_behind(versions.values()), **deployment.jobs}
+    put_jobs(tx, project, list(jobs.items()), now, expected=deployment.revisions)
+    watch_jobs(tx, project, watched_by(jobs))
+    schedules = put_schedules(tx, project, deployment.schedules, now)
     delete_schedules(tx, named_schedules(tx, project, deployment.gone).schedules, now)
+    if deployment.pauses_new:
+        pause_jobs(tx, project, [job_id for job_id in deployment.jobs if job_id not in stored], now)
+        pause_stored(tx, deployment.created(schedules), now, paused=True)
     return versions
 
 

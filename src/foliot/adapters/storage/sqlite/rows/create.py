@@ -33,7 +33,7 @@ def insert_runs(
         options = run.options
         limits = run.limits
         capacities.update(limits)
-        run_id, job_id, due_at, queue, priority = run.id, run.job_id, run.due_at, options.queue, options.priority
+        run_id, job_id, due_at, queue, priority = run.id, run.job_id, run.due_at, options.lane, options.priority
         tick = run.tick or (None, None, run.scheduled_for, None)
         what = (run_id, project, job_id, queue, priority, run.trigger, due_at, now, run.payload, run.overrides)
         in_tree = (run.parent_id, run.root_id, run.child_key, run.definition_id)

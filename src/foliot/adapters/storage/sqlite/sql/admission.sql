@@ -25,7 +25,7 @@ SELECT run_id FROM ready WHERE queue = ? ORDER BY rank, run_id LIMIT ?
 -- name: all_workers
 SELECT
     w.id, w.name, w.queues, w.slots, w.registered_at, w.seen_at, w.boot_id = ? AND w.deadline > ?,
-    (SELECT count(*) FROM leases l WHERE l.worker_id = w.id), w.is_draining
+    (SELECT count(*) FROM leases l WHERE l.worker_id = w.id), w.is_draining, w.facts, w.orders
 FROM workers w ORDER BY w.registered_at, w.id
 
 -- name: gated_runs

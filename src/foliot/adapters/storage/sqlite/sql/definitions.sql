@@ -16,6 +16,11 @@ WHERE project = ? AND id IN (SELECT value FROM json_each(?))
 -- name: page_jobs
 SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM jobs WHERE project = ? AND id > ? ORDER BY id LIMIT ?
 
+-- name: page_shown_jobs
+-- Without the jobs that lists leave out.
+SELECT id, spec, revision, created_at, updated_at, leads, paused_at, stopped_at FROM jobs
+WHERE project = ? AND id > ? AND +enabled IS NOT NULL ORDER BY id LIMIT ?
+
 -- name: pause_job
 -- Pausing twice keeps the first time.
 UPDATE jobs SET paused_at = ? WHERE project = ? AND id = ? AND paused_at IS NULL

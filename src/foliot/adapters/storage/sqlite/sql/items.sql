@@ -85,6 +85,11 @@ SELECT count(*) FROM (
     SELECT 1 FROM (SELECT run_id FROM leases UNION ALL SELECT run_id FROM trees WHERE ended_at IS NULL) p
     CROSS JOIN runs r ON r.id = p.run_id WHERE +r.parent_id = ?1 AND r.child_key < ':' LIMIT ?2)
 
+-- name: running_child_keys
+SELECT r.child_key FROM (SELECT run_id FROM leases UNION ALL SELECT run_id FROM trees WHERE ended_at IS NULL) p
+CROSS JOIN runs r ON r.id = p.run_id
+WHERE +r.parent_id = ?1 AND r.child_key > ?2 AND r.child_key < ':' ORDER BY r.child_key LIMIT ?3
+
 -- name: items_from
 -- The first row is the one that contains the first item.
 SELECT first, body FROM items

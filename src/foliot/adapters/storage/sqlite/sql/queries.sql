@@ -3,6 +3,34 @@
 SELECT (SELECT r.id FROM runs r WHERE r.project = ?1 AND r.job_id = j.value ORDER BY r.id DESC LIMIT 1) AS run_id
 FROM json_each(?2) j WHERE run_id IS NOT NULL
 
+-- name: failing_jobs
+-- For each job its newest failure, unless one of the first 1,000 runs after it has succeeded.
+SELECT newest.job_id, newest.run_id FROM (
+    SELECT j.value AS job_id, max(
+        coalesce((
+            SELECT r.id FROM runs r INDEXED BY runs_by_job_and_rare_status
+            WHERE r.project = ?1 AND r.job_id = j.value AND r.status = 'failed'
+                AND r.status <> 'scheduled' AND r.status <> 'success'
+            ORDER BY r.id DESC LIMIT 1), ''),
+        coalesce((
+            SELECT r.id FROM runs r INDEXED BY runs_by_job_and_rare_status
+            WHERE r.project = ?1 AND r.job_id = j.value AND r.status = 'timeout'
+                AND r.status <> 'scheduled' AND r.status <> 'success'
+            ORDER BY r.id DESC LIMIT 1), '')) AS run_id
+    FROM json_each(?2) j) AS newest
+WHERE newest.run_id <> '' AND NOT EXISTS (
+    SELECT 1 FROM (
+        SELECT r.status FROM runs r
+        WHERE r.project = ?1 AND r.job_id = newest.job_id AND r.id > newest.run_id ORDER BY r.id LIMIT 1000) AS later_runs
+    WHERE later_runs.status = 'success' OR later_runs.status = 'partial')
+
+-- name: recent_results
+-- The newest runs of each job.
+SELECT r.job_id, r.id, r.status, r.started_at, r.finished_at
+FROM json_each(?2) j CROSS JOIN runs r ON r.project = ?1 AND r.job_id = j.value
+WHERE r.id >= coalesce((
+    SELECT e.id FROM runs e WHERE e.project = ?1 AND e.job_id = j.value ORDER BY e.id DESC LIMIT 1 OFFSET ?3 - 1), '')
+
 -- name: schedules_of_targets
 SELECT
     s.uid, s.id, s.version, s.revision, s.opened_at, s.spec, s.enabled, s.paused_at, s.created_at, s.updated_at,
@@ -13,6 +41,65 @@ WHERE s.deleted_at IS NULL ORDER BY s.id
 -- name: latest_ticks
 SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at FROM ticks
 WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?
+
+-- name: newest_rows
+-- The newest rows of each schedule.
+SELECT
+    t.uid, t.scheduled_for, t.until, t.count, t.outcome, t.reason, t.fire_at, t.revision, t.run_id, t.into_tick, t.key,
+    t.decided_at
+FROM json_each(?1) j CROSS JOIN ticks t ON t.uid = j.value
+WHERE t.scheduled_for >= coalesce((
+    SELECT e.scheduled_for FROM ticks e WHERE e.uid = j.value
+    ORDER BY e.scheduled_for DESC LIMIT 1 OFFSET ?2 - 1), 0)
+
+-- name: ran_ticks
+-- Planned times that ran, by reason: up to the limit.
+SELECT reason, count(*) FROM (
+    SELECT t.reason FROM json_each(?1) j CROSS JOIN ticks t ON t.uid = j.value
+    WHERE t.outcome = 'ran' AND t.scheduled_for >= ?2 AND t.scheduled_for <= ?3 LIMIT ?4) AS counted
+GROUP BY reason
+
+-- name: other_ticks
+-- Planned times with other outcomes, those that were missed by schedule: up to the limit of rows. A range that is not
+-- whole inside the interval is counted by its share. Of each outcome the row before the interval is included if it
+-- extends into it. INDEXED BY: the planner might read all ticks that ran.
+SELECT outcome, reason, CASE WHEN outcome = 'missed' THEN uid END AS missed_by,
+    count(*), sum(share), min(scheduled_for), max(until) FROM (
+        SELECT t.uid, t.outcome, t.reason, t.scheduled_for, t.until,
+            CASE WHEN t.scheduled_for >= ?3 AND t.until <= ?4 THEN t.count ELSE max(1, CAST(
+                1.0 * t.count * (min(t.until, ?4) - max(t.scheduled_for, ?3)) / max(1, t.until - t.scheduled_for)
+                AS INTEGER)) END AS share
+        FROM json_each(?1) j CROSS JOIN json_each(?2) o
+        CROSS JOIN ticks t INDEXED BY ticks_outcome ON t.uid = j.value AND t.outcome = o.value
+        WHERE t.outcome <> 'ran' AND t.scheduled_for <= ?4 AND t.until >= ?3 AND t.scheduled_for >= coalesce((
+            SELECT max(b.scheduled_for) FROM ticks b INDEXED BY ticks_outcome
+            WHERE b.uid = j.value AND b.outcome = o.value AND b.outcome <> 'ran' AND b.scheduled_for <= ?3), ?3)
+        LIMIT ?5) AS counted
+GROUP BY outcome, reason, missed_by
+
+-- name: failed_tick_runs
+-- The failed runs of ticks that were planned in the interval, counted up to the limit.
+SELECT count(*) FROM (
+    SELECT 1 FROM runs r INDEXED BY runs_roots_by_rare_status
+    WHERE r.status = 'failed' AND r.status <> 'scheduled' AND r.status <> 'success' AND r.parent_id IS NULL
+        AND r.id >= ?1 AND r.schedule_uid IS NOT NULL AND r.scheduled_for BETWEEN ?2 AND ?3
+    UNION ALL
+    SELECT 1 FROM runs r INDEXED BY runs_roots_by_rare_status
+    WHERE r.status = 'timeout' AND r.status <> 'scheduled' AND r.status <> 'success' AND r.parent_id IS NULL
+        AND r.id >= ?1 AND r.schedule_uid IS NOT NULL AND r.scheduled_for BETWEEN ?2 AND ?3
+    LIMIT ?4)
+
+-- name: failed_runs_of_schedule
+-- The same of one schedule.
+SELECT count(*) FROM (
+    SELECT 1 FROM runs r INDEXED BY runs_by_schedule_and_rare_status
+    WHERE r.project = ?1 AND r.schedule_id = ?2 AND r.status = 'failed' AND r.status <> 'scheduled'
+        AND r.status <> 'success' AND r.id >= ?4 AND r.schedule_uid = ?3 AND r.scheduled_for BETWEEN ?5 AND ?6
+    UNION ALL
+    SELECT 1 FROM runs r INDEXED BY runs_by_schedule_and_rare_status
+    WHERE r.project = ?1 AND r.schedule_id = ?2 AND r.status = 'timeout' AND r.status <> 'scheduled'
+        AND r.status <> 'success' AND r.id >= ?4 AND r.schedule_uid = ?3 AND r.scheduled_for BETWEEN ?5 AND ?6
+    LIMIT ?7)
 
 -- name: living_schedules
 SELECT uid, id FROM schedules WHERE project = ? AND id > '' AND deleted_at IS NULL
@@ -155,6 +242,17 @@ SELECT
     (SELECT overrides FROM runs r WHERE r.id = shown_runs.id), (SELECT limits FROM runs r WHERE r.id = shown_runs.id),
     progress, progress_text, progress_at
 FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
+
+-- name: get_brief_runs
+-- The columns of `get_runs`, without payload, output and options, which may be large.
+SELECT
+    id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,
+    NULL, NULL, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, substr(error, 1, 500), worker_id,
+    token, parent_id, root_id, child_key, NULL, NULL, progress, progress_text, progress_at
+FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
+
+-- name: run_states
+SELECT id, shown_status, started_at, finished_at FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
 
 -- name: page_ids
 -- The filters below are inserted between these two parts, joined by AND. +project: all runs have the same project, so
@@ -358,4 +456,13 @@ SELECT token FROM starts WHERE token IS NOT NULL
 SELECT value FROM meta WHERE key = 'logs_kept_from'
 
 -- name: events
-SELECT seq, at, kind, items FROM events WHERE seq > ? ORDER BY seq LIMIT ?
+-- The last of them is found by their sizes alone.
+SELECT seq, at, kind, items FROM events
+WHERE seq > :after AND seq <= (
+    SELECT IFNULL(MIN(seq) FILTER (WHERE total >= :size), MAX(seq)) FROM (
+        SELECT seq, SUM(bytes) OVER (ORDER BY seq) AS total FROM (
+            SELECT seq, OCTET_LENGTH(items) AS bytes FROM events WHERE seq > :after ORDER BY seq LIMIT :limit
+        )
+    )
+)
+ORDER BY seq

@@ -1,12 +1,14 @@
 -- name: register
-INSERT INTO workers (id, name, queues, slots, process, registered_at, seen_at, boot_id, deadline)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8)
+INSERT INTO workers (id, name, queues, slots, process, registered_at, seen_at, boot_id, deadline, facts, orders)
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, CASE WHEN count(*) THEN 'pause' ELSE '' END
+FROM paused_pools WHERE name IN (?2, ?10)
 ON CONFLICT (id) DO UPDATE SET
     name = excluded.name, queues = excluded.queues, slots = excluded.slots, process = excluded.process,
-    seen_at = excluded.seen_at, boot_id = excluded.boot_id, deadline = excluded.deadline
+    seen_at = excluded.seen_at, boot_id = excluded.boot_id, deadline = excluded.deadline, facts = excluded.facts
 
 -- name: renew
 UPDATE workers SET seen_at = ?, deadline = ?, is_draining = ? WHERE id = ? AND boot_id = ? AND deadline > ?
+RETURNING orders
 
 -- name: leases_of_worker
 SELECT token, run_id, worker_id, attempt, started_at, cancel_at, is_bare FROM leases WHERE worker_id = ? ORDER BY token
@@ -14,8 +16,18 @@ SELECT token, run_id, worker_id, attempt, started_at, cancel_at, is_bare FROM le
 -- name: retire
 DELETE FROM workers WHERE id = ?
 
--- name: is_alive
-SELECT boot_id = ? AND deadline > ? FROM workers WHERE id = ?
+-- name: claimer
+-- A worker that is alive and may have runs.
+SELECT facts FROM workers WHERE boot_id = ? AND deadline > ? AND id = ? AND orders = ''
+
+-- name: ready_lanes
+-- One index look-up per lane. Usually there is none: most runs need nothing special.
+WITH RECURSIVE lanes (name) AS (
+    SELECT (SELECT min(queue) FROM ready WHERE queue >= ?1 AND queue < ?2)
+    UNION ALL
+    SELECT (SELECT min(queue) FROM ready WHERE queue > lanes.name AND queue < ?2) FROM lanes WHERE lanes.name IS NOT NULL
+)
+SELECT name FROM lanes WHERE name IS NOT NULL
 
 -- name: claim_columns
 -- The number of the attempt is 0 if the row has a count out of range (`row_types.Tries`): it could not be increased.
@@ -28,6 +40,23 @@ r.tick_key, r.parent_id, r.child_key, r.definition_id
 -- CROSS JOIN: in SQLite it fixes the join order: the queue comes first and its index gives the rank order.
 SELECT {claim_columns} FROM ready q CROSS JOIN runs r ON r.id = q.run_id
 WHERE q.queue = ? ORDER BY q.rank, q.run_id LIMIT ?
+
+-- name: pick_ready_of_kinds
+-- Of the kinds of a worker that does not have all. A run whose job cannot be read is picked: the worker ends it.
+-- The children of a fanout have no job of their own: their kind is in the job of their parent.
+SELECT {claim_columns}
+FROM ready q
+CROSS JOIN runs r ON r.id = q.run_id
+LEFT JOIN jobs j ON j.project = r.project AND j.id = r.job_id AND json_valid(j.spec)
+LEFT JOIN runs p ON j.id IS NULL AND p.id = r.parent_id
+LEFT JOIN jobs f ON f.project = p.project AND f.id = p.job_id AND json_valid(f.spec)
+WHERE q.queue = ?1 AND coalesce(
+    coalesce(
+        j.spec ->> '$.inner_kind', j.spec ->> '$.kind',
+        CASE WHEN r.job_id = f.id || '.reducer' THEN f.spec ->> '$.spec.reducer.kind'
+             ELSE f.spec ->> '$.spec.inner_kind' END
+    ) IN (SELECT value FROM json_each(?3)), true)
+ORDER BY q.rank, q.run_id LIMIT ?2
 
 -- name: pick_named
 SELECT {claim_columns}

@@ -11,7 +11,7 @@ from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import NAMING, json_option, storage_options
 from foliot.interfaces.cli.output import print_result
 from foliot.interfaces.cli.render.text import escaped
-from foliot.service.services import Services
+from foliot.service.operations import Operations
 
 _LONGEST_NAME: Final = 200
 
@@ -31,10 +31,10 @@ def rerun(
     uses the newest version of the workflow.
     """
 
-    async def start_again(services: Services) -> dict[str, str]:
-        run = await services.workflows.find_execution(execution)
-        again = await services.workflows.rerun(run.id, *steps, same_version=same_version)
-        return {"run_id": again, "rerun_of": run.id}
+    async def start_again(services: Operations) -> dict[str, str]:
+        run_id = await services.queries.workflows.find_execution(execution)
+        again = await services.workflows.rerun(run_id, *steps, same_version=same_version)
+        return {"run_id": again, "rerun_of": run_id}
 
     done = with_services(storage, config, start_again)
     print_result(done["run_id"], done, as_json=as_json)
@@ -51,9 +51,9 @@ def mark(execution: str, step: str, storage: str | None, config: Path | None, as
     A waiting step becomes a success at once. If the execution is over, a new one continues after the step.
     """
 
-    async def mark_step(services: Services) -> dict[str, str]:
-        run = await services.workflows.find_execution(execution)
-        return {"run_id": await services.workflows.mark_step(run.id, step), "marked_in": run.id, "step": step}
+    async def mark_step(services: Operations) -> dict[str, str]:
+        run_id = await services.queries.workflows.find_execution(execution)
+        return {"run_id": await services.workflows.mark_step(run_id, step), "marked_in": run_id, "step": step}
 
     done = with_services(storage, config, mark_step)
     print_result(done["run_id"], done, as_json=as_json)
@@ -73,11 +73,11 @@ def _answer_command(name: str, line: str, *, approve: bool) -> click.Command:
     ) -> None:
         _check_name(by)
 
-        async def answer_step(services: Services) -> str:
-            run = await services.workflows.find_execution(execution)
+        async def answer_step(services: Operations) -> str:
+            run_id = await services.queries.workflows.find_execution(execution)
             answer = services.workflows.approve if approve else services.workflows.reject
-            await answer(run.id, step, by=by)
-            return run.id
+            await answer(run_id, step, by=by)
+            return run_id
 
         run_id = with_services(storage, config, answer_step)
         word = "approved" if approve else "rejected"
@@ -120,7 +120,7 @@ def resume(workflow: str, step: str, storage: str | None, config: Path | None, a
 def _set_paused(
     storage: str | None, config: Path | None, workflow: str, step: str, *, paused: bool, as_json: bool
 ) -> None:
-    async def change(services: Services) -> None:
+    async def change(services: Operations) -> None:
         await services.workflows.pause_step(workflow, step, paused=paused)
 
     with_services(storage, config, change)

@@ -15,10 +15,10 @@ from foliot.interfaces.cli.render.execution import execution_document
 from foliot.interfaces.cli.render.explanation import explain
 from foliot.interfaces.cli.render.format import moment, status
 from foliot.interfaces.cli.render.table import Column, print_table
+from foliot.service.operations import Operations
 from foliot.service.queries.documents import as_json as to_json
 from foliot.service.queries.executions import ExecutionPage
 from foliot.service.queries.workflows import ListedWorkflow
-from foliot.service.services import Services
 
 _SECTIONS: Final = {
     "Inspect": {
@@ -102,7 +102,7 @@ def _workflow_row(listed: ListedWorkflow) -> Sequence[object]:
 def active(storage: str | None, config: Path | None, workflow: str | None, limit: int, as_json: bool) -> None:
     """List open executions, oldest first: their progress, and what they wait for."""
 
-    def page(services: Services) -> Awaitable[list[ExecutionPage]]:
+    def page(services: Operations) -> Awaitable[list[ExecutionPage]]:
         return services.queries.workflows.active(workflow_id=workflow, limit=limit)
 
     found = with_services(storage, config, page)

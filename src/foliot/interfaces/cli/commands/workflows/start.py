@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from foliot.domain.workflow.start import read_params
+from foliot.domain.workflow.start import checked_params
 from foliot.errors import InvalidInput, NotFound
 from foliot.interfaces.cli.follow import report_started_run
 from foliot.interfaces.cli.id_completion import complete_ids
@@ -15,7 +15,7 @@ from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.parse import parse_json
 from foliot.service.commands.runs import RunRequest
-from foliot.service.services import Services
+from foliot.service.operations import Operations
 
 
 @click.command("start")
@@ -49,10 +49,12 @@ def command(
     whole = None if params is None else parse_json(params, "--params")
     named = _split(pairs)
 
-    async def start(services: Services) -> int:
-        spec = (await services.workflows.record(workflow, version)).spec
-        read_params(spec, whole)
-        given = {**(whole or {}), **{name: _value(text, spec.params.get(name)) for name, text in named.items()}}
+    async def start(services: Operations) -> int:
+        defaults = (await services.queries.workflows.page(workflow, version=version)).params
+        given = {
+            **checked_params(defaults, whole),
+            **{name: _value(text, defaults.get(name)) for name, text in named.items()},
+        }
         request = RunRequest(dedupe_key=key, trigger="cli")
         run_id = await services.workflows.start(workflow, given or None, version=version, request=request)
         return await report_started_run(services, run_id, wait=wait, follow=follow, is_json=as_json)

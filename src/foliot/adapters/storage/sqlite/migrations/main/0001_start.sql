@@ -239,7 +239,8 @@ CREATE TABLE leases (
 ) STRICT;
 
 -- deadline counts milliseconds since the boot with this boot_id, so that setting the wall clock has no effect.
--- process: boot id, PID namespace, PID and start time, or empty.
+-- process: boot id, PID namespace, PID and start time, or empty. facts: labels, kinds and what is shown, as JSON.
+-- orders: pause or drain, if an administrator has ordered it; such a worker gets no runs.
 CREATE TABLE workers (
     id TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,
@@ -250,7 +251,14 @@ CREATE TABLE workers (
     process TEXT NOT NULL DEFAULT '',
     boot_id TEXT NOT NULL,
     deadline INTEGER NOT NULL,
-    is_draining INTEGER NOT NULL DEFAULT 0
+    is_draining INTEGER NOT NULL DEFAULT 0,
+    facts TEXT NOT NULL DEFAULT '{}',
+    orders TEXT NOT NULL DEFAULT '' CHECK (orders IN ('', 'pause', 'drain'))
+) WITHOUT ROWID, STRICT;
+
+-- Workers with these names, or of these enrolments, are paused when they register.
+CREATE TABLE paused_pools (
+    name TEXT PRIMARY KEY NOT NULL
 ) WITHOUT ROWID, STRICT;
 
 CREATE TABLE limits (
@@ -366,6 +374,32 @@ CREATE TABLE tokens (
     CHECK ((role IS NULL) = (scopes <> '[]'))
 ) WITHOUT ROWID, STRICT;
 CREATE UNIQUE INDEX tokens_name ON tokens (name) WHERE revoked_at IS NULL;
+
+-- Workers that may connect over HTTP. sealed is the encrypted secret, NULL until an invited worker has joined.
+CREATE TABLE enrolments (
+    id TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL UNIQUE,
+    labels TEXT NOT NULL,
+    kinds TEXT NOT NULL,
+    sealed BLOB,
+    join_digest BLOB,
+    join_expires_at INTEGER,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    disabled_at INTEGER,
+    last_used_at INTEGER,
+    CHECK ((sealed IS NULL) = (join_digest IS NOT NULL)),
+    CHECK ((join_digest IS NULL) = (join_expires_at IS NULL))
+) WITHOUT ROWID, STRICT;
+
+-- Nonces of signed requests, until a request with their timestamp would be refused.
+CREATE TABLE nonces (
+    enrolment_id TEXT NOT NULL,
+    nonce TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (enrolment_id, nonce)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX nonces_expiry ON nonces (expires_at);
 
 -- People. password is an Argon2id digest.
 CREATE TABLE users (

@@ -1,0 +1,1 @@
+"""The work port over HTTP: a worker without a database (docs/reference/worker-protocol.md)."""

@@ -1,0 +1,1 @@
+"""The checks of `foliot worker-check`."""
