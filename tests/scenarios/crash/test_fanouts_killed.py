@@ -18,7 +18,7 @@ from tests.scenarios.crash.effects import intervals
 from tests.scenarios.crash.jobs import fanout
 from tests.scenarios.crash.judge import EARLY
 from tests.scenarios.crash.process import FoliotProcess
-from tests.scenarios.crash.stage import Stage
+from tests.scenarios.crash.stage import LEISURE, Stage
 
 ITEMS: Final = 1_000
 KILLS: Final = 20
@@ -43,9 +43,10 @@ class Cast:
         self._processes[place] = self._stage.worker() if place else self._stage.scheduler()
 
     async def kill_all(self) -> None:
+        """Kill the server and the worker, and start others, which lose no lease on a slow machine."""
         for process in self._processes:
             process.kill()
-        self._processes = [self._stage.scheduler(), self._stage.worker()]
+        self._processes = [self._stage.scheduler(*LEISURE), self._stage.worker(*LEISURE)]
         await self._stage.started(*self._processes)
 
 
