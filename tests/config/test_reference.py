@@ -161,7 +161,7 @@ def test_every_example_of_the_page_loads_without_a_problem(loaded: Loader) -> No
     examples = re.findall(r"(?ms)^```toml\n(.*?)^```$", PAGE)
 
     for example in examples:
-        assert loaded(example, {"jobs.d/a.toml": ""}, HEALTH_TOKEN="x").problems == ()
+        assert loaded(example, {"jobs.d/a.toml": ""}, HEALTH_TOKEN="a-long-token").problems == ()
     assert examples
 
 

@@ -48,6 +48,11 @@ prompt_args = ["--key=${HOOK}"]
 args = { model = "${HOOK}", extra_args = ["--header", "Bearer s3cret", "${HOOK}"] }
 
 [[jobs]]
+id = "print"
+command = 'printf s3c; echo "ret $PASSWORD $PLAIN"; printf %s "$PASSWORD" | base64; echo "with $PASSWORD" >&2; exit 3'
+env = { PASSWORD = "${HOOK}", PLAIN = "${DAY}" }
+
+[[jobs]]
 id = "ping"
 kind = "http"
 url = "http://ada:s3cret@127.0.0.1:1/${HOOK}?token=s3cret"
@@ -194,6 +199,17 @@ async def fail(url: str, declare: Callable[[Foliot], None]) -> list[str]:
         run = await outcome(app, "login")
         attempts = await app.runs.attempts(run.id)
         return [error or "" for error in (run.error_message, *(attempt.error_message for attempt in attempts))]
+
+
+@pytest.mark.proves("Z29")
+def test_the_output_and_the_error_of_a_command_are_stored_without_its_secrets(call: Call, elsewhere: Path) -> None:
+    asyncio.run(carry_out(f"sqlite:///{elsewhere}/foliot.db", "print"))
+
+    _, out, err = call("logs", "print@last")
+    shown = call("show", "print@last", "--json").out
+
+    assert sorted(out.splitlines()) == ["***", "*** *** monday", "with ***"]
+    assert SECRET not in out + err + shown
 
 
 @pytest.mark.proves("Z48")

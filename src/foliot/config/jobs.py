@@ -29,8 +29,10 @@ from foliot.errors import InvalidInput, Place
 _KEPT: Final = ("id", "renamed_from", "depends_on")
 _MAX_CONCURRENT: Final = 1
 """The default for a job in a file."""
-_MAY_BE_SECRET: Final = only((*OF_KINDS, *DESCRIPTION), "url", "body", "json", "payload", "cli", "prompt_args")
-"""Keys whose variables may be secrets. Those of `env` and `headers` are never shown."""
+_MAY_BE_SECRET: Final = only(
+    (*OF_KINDS, *DESCRIPTION), "url", "body", "json", "payload", "cli", "prompt_args", "env", "headers"
+)
+"""Keys whose variables may be secrets."""
 _DESCRIBED: Final = {field.name: field.attribute for field in DESCRIPTION}
 _IN_ARGS: Final = frozenset(field.name for field in NOTICES)
 _OF_GATES: Final = frozenset(field.name for field in GATE)

@@ -15,6 +15,7 @@ from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.job.kinds import ALIASES, KINDS, check_spec
 from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
 from foliot.domain.job.kinds.http import read_command
+from foliot.domain.run.output_mask import SHORTEST, named_secrets
 from foliot.domain.vocabulary.kind import FANOUT_FIELDS, GATE_ALIAS, GATE_KIND, HOMES, INNER_KIND, KIND_FIELDS, NOTICES
 from foliot.domain.vocabulary.places import OF_KINDS
 from foliot.errors import InvalidInput, InvalidJob, Place, suggest
@@ -166,7 +167,20 @@ def job_spec(kind: str, fields: Fields, job: Node, reading: Reading) -> dict[str
         reading.refuse(main.place, error)
         return {}
     _check(kind, spec, fields, main, reading)
+    _warn_of_short_secrets(spec, fields, reading)
     return spec
+
+
+def _warn_of_short_secrets(spec: Mapping[str, Any], fields: Fields, reading: Reading) -> None:
+    """Warn about secrets that are too short to be masked in the output of runs."""
+    tables = {table: fields[table] for table in ("env", "headers") if table in fields}
+    written = {table: found.node.value for table, found in tables.items()}
+    short = [name for name, secret in named_secrets(spec, written) if 0 < len(secret) < SHORTEST]
+    if short:
+        names = ", ".join(dict.fromkeys(short))
+        message = f"{names}: values under {SHORTEST} characters are not masked in the output of runs"
+        hint = "Use a longer secret, or a name that does not sound like one."
+        reading.problems.warning(next(iter(tables.values())).place, message, hint)
 
 
 def _is_blank(value: Any) -> bool:

@@ -23,6 +23,7 @@ from foliot.domain.job.definition import Definition
 from foliot.domain.run.child_variables import child_variables
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
+from foliot.domain.run.output_mask import secrets_of
 from foliot.domain.run.payload import UNREADABLE, decode_payload
 from foliot.domain.run.progress import progress_line
 from foliot.engine.worker.chains import answer_chain, ask_chain
@@ -115,7 +116,7 @@ class RunningAttempt(Struct, eq=False):
         elif (runner := runners.get(definition.kind)) is None:
             outcome = _no_runner(definition.kind, runners)
         else:
-            outcome = await self._run(runner)
+            outcome = self._without_secrets(await self._run(runner))
             self._end_progress(outcome)
         if self.log.seal(is_lost=self.ending is Ending.LEASE_LOST):
             self.is_saving_log = True
@@ -184,6 +185,15 @@ class RunningAttempt(Struct, eq=False):
         await self._clock.wait(asyncio.Event(), limit)
         self.end(Ending.TIMEOUT)
 
+    def _without_secrets(self, outcome: Outcome) -> Outcome:
+        """Return the outcome with the secrets of the job masked in its error: it may quote what the job printed."""
+        match outcome:
+            case Failure() | TimedOut():
+                error = self.log.masked(outcome.error)
+                return outcome if error == outcome.error else replace(outcome, error=error)
+            case _:
+                return outcome
+
     def _end_progress(self, outcome: Outcome) -> None:
         """Revoke the channel and ignore further reports. Log the last progress of an unsuccessful attempt, because the
         storage keeps progress only until the attempt ends."""
@@ -206,7 +216,10 @@ class RunningAttempt(Struct, eq=False):
             "chain": self._answer_chain,
         }
         claim = self.claim
-        return self._channel.grant(RunLease(claim.run_id, claim.worker_id, claim.token), handlers)
+        granted = self._channel.grant(RunLease(claim.run_id, claim.worker_id, claim.token), handlers)
+        for token in secrets_of({"env": granted}):
+            self.log.hide(token)
+        return granted
 
     async def _answer_results(self, request: Mapping[str, object]) -> Mapping[str, object]:
         return await answer_results(self._work, self.claim, request)

@@ -14,6 +14,7 @@ from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.definition import Definition
 from foliot.domain.run.lease import Claim, Finish, Worker
 from foliot.domain.run.outcome import Failure, Outcome
+from foliot.domain.run.output_mask import mask_of
 from foliot.engine.loop import IMMEDIATELY, Duty
 from foliot.engine.worker.attempt import Ending, RunningAttempt
 from foliot.engine.worker.attempt_log import AttemptLog
@@ -222,7 +223,7 @@ class Consumer:
     def _start(self, claim: Claim, definition: Definition, loop: asyncio.AbstractEventLoop) -> RunningAttempt:
         if claim.overrides is not None:
             definition = definition.with_overrides(claim.run_id, claim.overrides)
-        log, progress = self._logbook.open(claim), self._progress.open(claim)
+        log, progress = self._logbook.open(claim, mask_of(definition)), self._progress.open(claim)
         running = RunningAttempt(
             claim, definition, log, progress, self._clock, self._work, self._channel, self._free_slot
         )

@@ -22,6 +22,7 @@ from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.logs import Closing, LogChunk, Stream, closing_line
+from foliot.domain.run.output_mask import OutputMask
 from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.clock import Clock
 from foliot.ports.work import Work
@@ -62,8 +63,8 @@ class LogBook:
         """The event loop that saves, and its thread. Cached, because each lookup is a system call."""
         return asyncio.get_running_loop(), get_ident()
 
-    def open(self, claim: Claim) -> "RunLog":
-        return RunLog(self, self.home, claim.run_id, claim.token)
+    def open(self, claim: Claim, mask: OutputMask | None = None) -> "RunLog":
+        return RunLog(self, self.home, claim.run_id, claim.token, mask)
 
     async def round(self) -> Millis | None:
         if self._waiting and (left := self._hold_left()) > 0:
@@ -140,6 +141,8 @@ class RunLog(Struct, eq=False, gc=False):
     _home: tuple[asyncio.AbstractEventLoop, int]
     _run_id: RunId
     _token: Token
+    _mask: OutputMask | None = None
+    """None: the job has no secrets."""
     _seq: int = 0
     _printed: int = 0
     _dropped: int = 0
@@ -159,9 +162,24 @@ class RunLog(Struct, eq=False, gc=False):
     def truncated(self, seen: int, stored: int) -> None:
         self._truncation = Closing(seen, stored)
 
+    def hide(self, token: str) -> None:
+        """Mask this token too in what the attempt prints."""
+        if self._mask is None:
+            self._mask = OutputMask()
+        self._mask.add(token)
+
+    def masked(self, text: str) -> str:
+        """Return a text about the attempt without its secrets."""
+        return text if self._mask is None else self._mask.text(text)
+
     def _put(self, stream: Stream, data: bytes) -> None:
         if self._is_sealed:
             return
+        if self._mask is not None and stream != "meta":
+            data = self._mask.write(stream, data)
+        self._store(stream, data)
+
+    def _store(self, stream: Stream, data: bytes) -> None:
         size = 0 if stream == "meta" else len(data)
         self._printed += size
         if self._is_dropping:
@@ -184,6 +202,9 @@ class RunLog(Struct, eq=False, gc=False):
     def seal(self, *, is_lost: bool = False) -> bool:
         """Refuse further output and add the closing line, unless the log is empty or the lease is lost. Return whether
         the log has output."""
+        if self._mask is not None and not self._is_sealed:
+            for stream, data in self._mask.end():
+                self._store(stream, data)
         is_used = self._seq > 0
         if is_used and not self._is_sealed and not is_lost:
             self._add("meta", closing_line(self._closing()))
