@@ -16,11 +16,11 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import HOUR, Instant
 from foliot.domain.job.job import JobSpec
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Finish
 from foliot.domain.run.outcome import Failure, Outcome, Reason, Success
 from foliot.domain.run.run import NewRun, Status
 from foliot.domain.tree.settlement import Settlement
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Condition, Result
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.kind import WorkflowKind

@@ -10,9 +10,9 @@ from foliot.domain.chain.state import ChainStep
 from foliot.domain.gate.spec import Action
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job.job import Job
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import BEGUN, Run, Status
 from foliot.domain.tree.run_kind import RunKind, kind_of
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.execution import recovered_steps
 from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.layout import edge_words

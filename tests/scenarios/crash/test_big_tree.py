@@ -18,8 +18,8 @@ import pytest
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import HOUR, Instant
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import Run, Status
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.coordinator.inputs import Inputs
 from foliot.engine.coordinator.reader import TreeReader

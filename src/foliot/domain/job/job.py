@@ -13,8 +13,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, SECOND, Instant, Millis
 from foliot.domain.job.kinds import TREE_CHECKS, check_spec
 from foliot.domain.notification.rule import Notify
-from foliot.domain.run.lane import TREES_QUEUE as TREES_QUEUE
-from foliot.domain.run.lane import UNROUTED, Executor, lane_of
+from foliot.domain.run.lane import TREES_QUEUE, UNROUTED, Executor, lane_of
 from foliot.domain.run.limits import Limit, job_limit, keyed_limit
 from foliot.domain.run.retry import Retry
 from foliot.errors import InvalidInput, InvalidJob, shown

@@ -13,11 +13,11 @@ import msgspec
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, SECOND, Millis, to_iso
 from foliot.domain.job.job import JobSpec, Options, overlay
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import NewRun
 from foliot.domain.schedule.firing import Launch
-from foliot.domain.tree.tree import TREES_QUEUE
 
 LAUNCH_JOB: Final = JobId("foliot.launch")
 LAUNCH_TIMEOUT: Final = Millis(DAY)

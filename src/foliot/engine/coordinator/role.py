@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.outcome import Outcome
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.engine.coordinator.inputs import Inputs
 from foliot.engine.coordinator.pruner import ExecutionPruner
 from foliot.engine.coordinator.reader import TreeReader

@@ -14,13 +14,13 @@ from foliot.domain.input.words import text
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis
 from foliot.domain.job.definition import map_definition_id, mapped_job
 from foliot.domain.job.job import DEFAULT_QUEUE, Job, Options, options_in, overlay
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.logs import LogEnd
 from foliot.domain.run.mark import MarkAnswer, Marked, retry_trigger
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.run.run import AttemptRecord, NewRun, Run, Status, parse_status
 from foliot.domain.tree.run_kind import RunKind, kind_of
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import PART_SOURCE
 from foliot.domain.workflow.template import has_template
 from foliot.errors import InvalidInput, InvalidRun, NotFound, RowUnreadable, WrongState, shown

@@ -7,7 +7,7 @@ import msgspec
 
 from foliot.domain.chain.class_state import BreakerState
 from foliot.domain.instant import SECOND, Instant
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.ports.clock import Clock
 from foliot.ports.pages import HealthLimits, RunFilter
 from foliot.ports.storage import Storage

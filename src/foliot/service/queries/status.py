@@ -8,10 +8,9 @@ import msgspec
 
 from foliot.domain.chain.class_state import BreakerState, read_class
 from foliot.domain.instant import DAY, SECOND, Instant, to_datetime
-from foliot.domain.run.lane import needs_in_words, split_lane
+from foliot.domain.run.lane import TREES_QUEUE, needs_in_words, split_lane
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.chains import ChainClass
 from foliot.ports.clock import Clock
 from foliot.ports.pages import HealthDetails, HealthLimits

@@ -29,11 +29,11 @@ from foliot.domain.chain.message import ChainRequest
 from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Claim, Finish, Order, Renewal, Worker
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.progress import ProgressReport
 from foliot.domain.run.run import rank
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.errors import Unstorable
 from foliot.ports.topic import Topic
 from foliot.ports.work import Claimed, Exchanged

@@ -2,11 +2,11 @@
 
 from foliot.domain.ids import RunId, ScheduleId, first_id_at
 from foliot.domain.instant import MINUTE, SECOND, Instant, later
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.schedule.tick import TickOutcome
 from foliot.domain.tree.run_kind import RunKind
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.account import LedgerDetails, LedgerFilter
 from foliot.ports.pages import RunFilter, RunListFilter, TickFilter, TickPage
 from foliot.testing.builders import NIGHTLY, REPORT, a_run, every, failed, succeeded
