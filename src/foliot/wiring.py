@@ -58,9 +58,9 @@ from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
 from foliot.domain.notification.settings import NOT_CONFIGURED, NotificationSettings
 from foliot.domain.outbound.policy import OPEN, OutboundPolicy
 from foliot.domain.schedule.defaults import ScheduleDefaults
-from foliot.domain.schedule.firing import Launcher
+from foliot.domain.schedule.firing import MakeRun
 from foliot.domain.schedule.schedule import ScheduleSpec
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.domain.secrets import public_url
 from foliot.domain.tree.kind import TreeKind
 from foliot.domain.workflow.document import WorkflowDocument
@@ -315,12 +315,12 @@ def build_node(
     services: Services,
     runners: Mapping[str, Runner],
     settings: Settings,
-    launcher: Launcher = launch_job,
+    make_run: MakeRun = make_run,
     subscriptions: Sequence[Subscription] = (),
     resolvers: Mapping[str, Resolver] | None = None,
     notifications: Notifications | None = None,
 ) -> Node:
-    """Build a node on these services. `launcher` makes the runs of ticks.
+    """Build a node on these services. `make_run` makes the runs of ticks.
 
     `resolvers` read the inputs of fanouts. None: those of `build_resolvers`, without restrictions.
     """
@@ -333,7 +333,7 @@ def build_node(
         ids=services.ids,
         runners=runners,
         resolvers=build_resolvers(services) if resolvers is None else resolvers,
-        launcher=launcher,
+        make_run=make_run,
         subscriptions=subscriptions,
         sweep=sweep_processes,
         processes=ProcProcesses(services.clock.boot_id),

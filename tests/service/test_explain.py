@@ -18,7 +18,7 @@ from foliot.domain.workflow.start import StartInput
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.pages import AwaitedLimit, Blockers, ExecutionDetails
 from foliot.service import explanation as why
-from foliot.service.explain import ExecutionExplainer, explain_single_run
+from foliot.service.why import ExecutionExplainer, explain_single_run
 from foliot.testing.builders import REPORT, a_job
 from foliot.testing.clock import START
 

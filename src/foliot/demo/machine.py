@@ -14,7 +14,7 @@ from foliot.adapters.queue.storage import StorageQueue
 from foliot.demo.stage import Stage
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, MINUTE, SECOND, Instant, Millis, later
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.loop import IMMEDIATELY, Duty
 from foliot.engine.node import build_worker
@@ -73,7 +73,7 @@ class Machine:
             ids=ids,
             runners=runners,
             resolvers=resolvers,
-            launcher=launch_job,
+            make_run=make_run,
         )
         self._notifications = notifications
         self._next_due: Instant | None = None

@@ -21,7 +21,6 @@ from foliot.ports.chains import ChainDetails
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.pages import ExecutionDetails, RunDetails
 from foliot.service import explanation as why
-from foliot.service.explain import ExecutionExplainer, explain_run, missing_in_worker
 from foliot.service.path import (
     AttemptStage,
     ChainStage,
@@ -43,6 +42,7 @@ from foliot.service.path import (
     WorkerStage,
 )
 from foliot.service.queries.documents import moment, seconds
+from foliot.service.why import ExecutionExplainer, explain_run, missing_in_worker
 
 _FINAL: Final = Change(kind=ChangeKind.NEVER)
 

@@ -159,7 +159,7 @@ class InlineEngine:
             clock=self.clock,
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1, echo=True),
-            launcher=self.app.tick_launcher,
+            make_run=self.app.make_tick_run,
         )
         settings = Settings(label="inline", lease=_FOR_EVER)
         self._timekeeping = SchedulerRole(parts, settings)

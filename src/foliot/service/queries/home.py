@@ -11,7 +11,6 @@ from foliot.domain.run.run import Run
 from foliot.ports.clock import Clock
 from foliot.ports.home import HomeDetails, HomeFilter
 from foliot.ports.storage import Storage
-from foliot.service.explain import explain_single_run
 from foliot.service.queries.account_view import view_account
 from foliot.service.queries.brief_view import view_brief
 from foliot.service.queries.chain_view import view_class
@@ -28,6 +27,7 @@ from foliot.service.queries.home_view import (
 )
 from foliot.service.queries.job_row_view import JobRow, view_rows
 from foliot.service.queries.status import JobsFailing, StatusPage, StatusQuery
+from foliot.service.why import explain_single_run
 
 _SPAN: Final = DAY
 _WAITS: Final = MINUTE
