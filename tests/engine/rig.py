@@ -156,7 +156,7 @@ class Rig:
 
     async def open_trees(self) -> None:
         """One round of the coordinator's consumer."""
-        opening = self.coordinator.opening
+        opening = self.coordinator.worker
         await opening.heartbeat.round()
         await opening.consumer.round()
         await ease()

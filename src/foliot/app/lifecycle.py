@@ -216,7 +216,7 @@ class Application(Registry):
         return self._launcher is not None
 
     @property
-    def make_tick_run(self) -> MakeRun:
+    def tick_launcher(self) -> MakeRun:
         """The function that makes the runs of ticks."""
         return partial(make_launch_run, timeout=self._launch_timeout) if self.has_own_launcher else make_run
 
@@ -236,7 +236,7 @@ class Application(Registry):
         services = await self.open()
         subscriptions, resolvers = self.hooks.subscriptions(services.storage), build_resolvers(services, policy)
         notifying = build_notifications(services, notifications, policy)
-        node = build_node(services, runners, chosen, self.make_tick_run, subscriptions, resolvers, notifying)
+        node = build_node(services, runners, chosen, self.tick_launcher, subscriptions, resolvers, notifying)
         self._nodes.add(node)
         return node
 

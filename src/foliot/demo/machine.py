@@ -82,7 +82,7 @@ class Machine:
 
     @property
     def _workers(self) -> Sequence[WorkerRole]:
-        return self._work, self._coordinator.opening
+        return self._work, self._coordinator.worker
 
     async def start(self) -> None:
         """Start a process. Runs of a process that crashed are taken from it first."""
@@ -227,7 +227,7 @@ class Machine:
 
     async def _let_attempts_go_on(self) -> None:
         """Yield until every attempt waits for time to pass, or for its log to be saved."""
-        await self._coordinator.opening.consumer.wait_idle()
+        await self._coordinator.worker.consumer.wait_idle()
         for turn in range(_TURNS):
             if self._work.logbook.wake.is_set() or self._work.consumer.running_count == self._stage.waiting:
                 return

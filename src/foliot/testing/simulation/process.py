@@ -117,7 +117,7 @@ class Process:
 
     @property
     def _workers(self) -> tuple[WorkerRole, WorkerRole]:
-        return self._work, self._coordinator.opening
+        return self._work, self._coordinator.worker
 
     def _end_attempts(self, ending: Ending) -> None:
         for worker in self._workers:
