@@ -14,7 +14,7 @@ from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Worker, WorkerState
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.status import notice_hint, notice_text, size_text
-from foliot.ports.pages import ClockEffects, Depth, HealthDetails, LongLease, StorageSize
+from foliot.ports.health import ClockEffects, Depth, HealthDetails, LongLease, StorageSize
 from foliot.service.queries.clock_notices import ClockSetBack, clock_notices
 from foliot.service.queries.notice import State
 from foliot.service.queries.status import Notice, SchedulesLate, StatusQuery, notices_of

@@ -8,9 +8,10 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.results import RunResult
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule
-from foliot.ports.account import Account
+from foliot.ports.health import Totals
 from foliot.ports.job_rows import JobRows
-from foliot.ports.pages import Blockers, Totals
+from foliot.ports.pages import Blockers
+from foliot.ports.ticks import Account
 
 
 class HomeFilter(NamedTuple):

@@ -13,7 +13,7 @@ from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule
 from foliot.ports.chains import ChainClass
 from foliot.ports.clock import Clock
-from foliot.ports.pages import HealthDetails, HealthLimits
+from foliot.ports.health import HealthDetails, HealthLimits
 from foliot.ports.storage import Storage
 from foliot.service.queries.clock_notices import ClockNotice, clock_notices, is_set_back
 from foliot.service.queries.delivery_notices import DeliveriesFailed as DeliveriesFailed

@@ -10,7 +10,7 @@ from foliot.domain.ids import JobId, first_id_at
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.run import Status
-from foliot.ports.pages import LongLease
+from foliot.ports.health import LongLease
 from foliot.service.commands.runs import RunRequest
 from foliot.testing.builders import a_worker
 from foliot.testing.clock import VirtualClock

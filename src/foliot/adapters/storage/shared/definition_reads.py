@@ -18,14 +18,13 @@ from foliot.domain.run.run import BEGUN, Run, Status
 from foliot.domain.schedule.schedule import Revision, Schedule
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
+from foliot.ports.health import OverviewDetails, OverviewLimits
 from foliot.ports.pages import (
     ExecutionDetails,
     FoundRun,
     JobDetails,
     JobSummary,
     Matches,
-    OverviewDetails,
-    OverviewLimits,
     RunDetails,
     RunFilter,
     ScheduleDetails,

@@ -32,11 +32,11 @@ from foliot.domain.workflow.spec import GRAPH
 from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
+from foliot.ports.health import Depth
 from foliot.ports.pages import (
     EVERY_RUN,
     AwaitedLimit,
     Blockers,
-    Depth,
     ExecutionDetails,
     ExecutionsPage,
     FoundRun,

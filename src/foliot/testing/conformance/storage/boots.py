@@ -11,7 +11,7 @@ from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.schedule.tick import TickOutcome, TickReason, TickRecord
 from foliot.domain.schedule.tick_run import make_run
 from foliot.ports.ledger import DueBatch
-from foliot.ports.pages import ScheduleLedger
+from foliot.ports.ticks import ScheduleLedger
 from foliot.testing.builders import NIGHTLY, an_id, every, manual, reboot
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
