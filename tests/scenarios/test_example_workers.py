@@ -15,7 +15,7 @@ import pytest
 
 from foliot import Foliot
 from foliot.interfaces.api.access import StoredAccess
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.services import Services
 from tests.interfaces.api.serving import Client, serving
 

@@ -1,4 +1,4 @@
-"""What the queries port returns for the page that answers first: what failed, what runs, what is next, what is late."""
+"""What the queries port returns for the home page: what failed, what runs, what is next, what was missed."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -17,7 +17,7 @@ from foliot.domain.schedule.tick import TickOutcome
 from foliot.domain.tree.run_kind import RunKind
 from foliot.service.commands.audit import AuditView
 from foliot.service.commands.dsns import DsnView
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.commands.tokens import CreatedToken, TokenView
 from foliot.service.commands.users import UserView
 from foliot.service.path import Path

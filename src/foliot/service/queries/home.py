@@ -1,4 +1,4 @@
-"""The page that answers first. The cost of reading it does not grow with the history."""
+"""The home page: what failed, runs, waits and was missed, and what is next. Its cost does not grow with the history."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final

@@ -11,7 +11,7 @@ from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.run import Status
 from foliot.ports.health import LongLease
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.testing.builders import a_worker
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import open_services

@@ -1,4 +1,4 @@
-"""Reads of the page that answers first. Each list has a limit, so no read grows with the history."""
+"""Reads of the home page. Each list has a limit, so no read grows with the history."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
