@@ -46,7 +46,7 @@ async def services(tmp_path: Path) -> AsyncIterator[Services]:
 
 @pytest.fixture
 async def server(services: Services) -> AsyncIterator[Client]:
-    async with serving(services, StoredAccess(services, may_be_open=False)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=False)) as client:
         yield client
 
 

@@ -43,6 +43,7 @@ class OverviewDetails(NamedTuple):
     """The schedules that are due next, in that order."""
     workers: Sequence[WorkerState]
     project_pause: ProjectPause | None
+    """The project pause that was changed last, in force or not."""
 
 
 class HealthLimits(NamedTuple):
@@ -114,5 +115,6 @@ class HealthDetails(NamedTuple):
     """Jobs whose schedules were paused because of `pause_after_failures`, newest first."""
     size: StorageSize
     project_pause: ProjectPause | None
+    """The project pause that was changed last, in force or not."""
     clock_faults: Sequence[ClockFault] = ()
     """Steps and differences of clocks that processes have saved, the newest first."""

@@ -159,7 +159,7 @@ class JobDetails(NamedTuple):
     ticks: TickPage
     """The newest ticks of its schedules."""
     project_pause: ProjectPause | None
-    """The project pause that was changed last, in force or not. `project_pause` means the same in the types below."""
+    """The project pause that was changed last, in force or not."""
 
 
 class JobSummary(NamedTuple):
@@ -167,6 +167,7 @@ class JobSummary(NamedTuple):
     latest: Run | None
     schedules: Sequence[Schedule]
     project_pause: ProjectPause | None
+    """The project pause that was changed last, in force or not."""
 
 
 class ScheduleDetails(NamedTuple):
@@ -179,6 +180,7 @@ class ScheduleDetails(NamedTuple):
     runs: Mapping[RunId, Run]
     """The runs of these ticks."""
     project_pause: ProjectPause | None
+    """The project pause that was changed last, in force or not."""
 
 
 class WorkflowDetails(NamedTuple):
@@ -204,11 +206,13 @@ class WorkflowSummary(NamedTuple):
     latest: Run | None
     schedules: Sequence[Schedule]
     project_pause: ProjectPause | None
+    """The project pause that was changed last, in force or not."""
 
 
-class SchedulePage(NamedTuple):
+class ScheduleList(NamedTuple):
     schedules: Sequence[Schedule]
     project_pause: ProjectPause | None
+    """The project pause that was changed last, in force or not."""
 
 
 class ExecutionsPage(NamedTuple):

@@ -44,7 +44,7 @@ from foliot.ports.pages import (
     RunListFilter,
     RunTimes,
     ScheduleDetails,
-    SchedulePage,
+    ScheduleList,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -118,7 +118,7 @@ class Queries(Protocol):
 
     async def schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
-    ) -> SchedulePage:
+    ) -> ScheduleList:
         """Return schedules by id, those after `after`; with `job_id` those that start this job or workflow."""
         ...
 

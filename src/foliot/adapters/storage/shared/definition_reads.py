@@ -28,7 +28,7 @@ from foliot.ports.pages import (
     RunDetails,
     RunFilter,
     ScheduleDetails,
-    SchedulePage,
+    ScheduleList,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -113,9 +113,9 @@ class DefinitionReads:
             rows = yield Query("list_schedules_of_job", (self._project, job_id, after or "", limit))
         return (yield from self.read_schedules(rows))
 
-    def schedule_page(self, job_id: JobId | None, after: ScheduleId | None, limit: int) -> Read[SchedulePage]:
+    def schedule_page(self, job_id: JobId | None, after: ScheduleId | None, limit: int) -> Read[ScheduleList]:
         schedules = yield from self.schedules(job_id, after, limit)
-        return SchedulePage(schedules, (yield from last_project_pause(self._project)))
+        return ScheduleList(schedules, (yield from last_project_pause(self._project)))
 
     def _all_schedules(self, job_id: JobId) -> Read[list[Schedule]]:
         found: list[Schedule] = []

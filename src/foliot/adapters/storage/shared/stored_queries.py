@@ -47,7 +47,7 @@ from foliot.ports.pages import (
     RunListFilter,
     RunTimes,
     ScheduleDetails,
-    SchedulePage,
+    ScheduleList,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -132,7 +132,7 @@ class StoredQueries(ABC):
 
     async def schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
-    ) -> SchedulePage:
+    ) -> ScheduleList:
         return await self._read(self._definitions.schedule_page, job_id, after, limit)
 
     async def tick_page(self, only: TickFilter) -> TickPage | None:
