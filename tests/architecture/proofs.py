@@ -65,7 +65,7 @@ class ProofRecorder:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.outcome == "rerun":
+        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # an outcome of pytest-rerunfailures
             return  # the test is repeated, and its last report counts
         test = base_test(report.nodeid)
         self.outcomes[test] = max(self.outcomes.get(test, "passed"), report.outcome, key=RANK.__getitem__)
