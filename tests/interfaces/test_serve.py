@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from foliot import wiring
 from foliot.adapters.runners.process.limits import descriptors
 from foliot.errors import RequestRefused
 from foliot.interfaces.cli import main
 from foliot.interfaces.cli.server import process, remote
+from foliot.wiring import machine
 
 COMMANDS = ["serve", "worker"]
 
@@ -279,7 +279,7 @@ def test_a_remote_worker_without_valid_credentials_learns_which_variables_to_set
 
 @pytest.fixture
 def as_many_descriptors_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wiring, "raise_limit", lambda: 256)
+    monkeypatch.setattr(machine, "raise_limit", lambda: 256)
 
 
 @pytest.mark.parametrize(

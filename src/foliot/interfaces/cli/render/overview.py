@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from foliot.domain.instant import from_datetime, to_iso
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.interfaces.cli.render.format import last_line, moment, progress_bar, rule, span, status
 from foliot.interfaces.cli.render.table import Column
 from foliot.interfaces.cli.render.text import counted
