@@ -357,6 +357,7 @@ export interface DefinitionToml {
   toml: string;
   revision: number;
   is_masked: boolean;
+  place: string | null;
 }
 
 export interface VersionQuery {
