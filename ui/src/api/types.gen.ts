@@ -2042,6 +2042,44 @@ export interface ActiveExecution {
   unresolved: number;
 }
 
+export interface TimelineQuery {
+  since: string | null;
+  until: string | null;
+}
+
+/** What ran in an interval, and what fires in it. Steps, items and reducers are part of their run. */
+export interface TimelinePage {
+  at: string;
+  since: string;
+  until: string;
+  step: number;
+  rows: TimelineRow[];
+  concurrency: number[];
+  is_complete: boolean;
+}
+
+/** A job or a workflow. */
+export interface TimelineRow {
+  job_id: string;
+  bars: TimelineBar[];
+  fires: TimelineFires[];
+}
+
+/** One run, or several short ones of a job. */
+export interface TimelineBar {
+  begin: string;
+  end: string | null;
+  status: string;
+  count: number;
+  run_id: string;
+}
+
+/** Coming fire times in one step. */
+export interface TimelineFires {
+  at: string;
+  count: number;
+}
+
 export interface ExplainQuery {
   run: string | null;
   schedule: string | null;
@@ -2977,6 +3015,13 @@ export interface Routes {
       query: {  };
       body: undefined;
       answer: OverviewPage;
+    };
+    /** Return which runs of each job were under way in an interval, and when its schedules fire in it. */
+    "/api/timeline": {
+      path: {  };
+      query: { since?: string | null; until?: string | null };
+      body: undefined;
+      answer: TimelinePage;
     };
     /** List the workers. */
     "/api/workers": {
