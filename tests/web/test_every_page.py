@@ -10,12 +10,11 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.architecture.promises import ROOT
-from tests.web.conftest import OpenContext
+from tests.web.conftest import PHONE, OpenContext
 from tests.web.pages import PAGES, visit
 from tests.web.world import Site
 
 AXE: Final = ROOT / "ui/node_modules/axe-core/axe.min.js"
-PHONE: Final = (390, 844)
 ON_PHONES: Final = ("home", "job", "run-failed", "run-log")
 SERIOUS: Final = {"serious", "critical"}
 
