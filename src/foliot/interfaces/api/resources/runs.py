@@ -22,6 +22,7 @@ from foliot.interfaces.api.resources.table import ROUTES
 from foliot.service.answers import Cancelled, ItemPage, MarkedRun, Page, UnservedQueue
 from foliot.service.path import Path
 from foliot.service.queries.fanout_view import ItemView
+from foliot.service.queries.fanouts import MAX_PATTERN
 from foliot.service.queries.run_view import AttemptView, RunView
 from foliot.service.queries.runs import RunPage
 
@@ -62,7 +63,7 @@ class ItemsQuery(PageQuery, frozen=True, kw_only=True):
     """Those that failed, timed out or were cancelled."""
     status: ItemStatus | None = None
     """Those with this status, in place of `failed`."""
-    pattern: str | None = None
+    pattern: Annotated[str, msgspec.Meta(max_length=MAX_PATTERN)] | None = None
     """Those whose text matches, with the wildcards * ? and [...]."""
 
 
