@@ -10,8 +10,9 @@ from foliot.domain.chain.decision import Decision
 from foliot.domain.chain.spec import BreakerRule, ChainSpec, Interval, Limits, Stage
 from foliot.domain.chain.step import stage_spec
 from foliot.domain.instant import HOUR, MINUTE, SECOND
-from foliot.domain.job.job import TREES_QUEUE, JobSpec, Options
+from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.job.kinds import check_spec
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.schedule.schedule import Overlap
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader

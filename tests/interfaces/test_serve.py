@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from foliot import wiring
 from foliot.adapters.runners.process.limits import descriptors
 from foliot.interfaces.cli import main
 from foliot.interfaces.cli.server import process
+from foliot.wiring import machine
 
 COMMANDS = ["serve", "worker"]
 
@@ -250,7 +250,7 @@ def test_other_runtime_errors_are_not_reported_as_missing_memory(monkeypatch: py
 
 @pytest.fixture
 def as_many_descriptors_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wiring, "raise_limit", lambda: 256)
+    monkeypatch.setattr(machine, "raise_limit", lambda: 256)
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from foliot.domain.deploy.deployment import FILE
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.job.job import JobSpec, Options, check_name
 from foliot.domain.job.kinds import KINDS
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.schedule.schedule import Overlap
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.vocabulary.chain import CHAIN, CHAIN_ONLY, INTERVAL, LIMITS, STAGE, STAGE_ONLY
 from foliot.domain.vocabulary.job import DESCRIPTION
 from foliot.errors import InvalidInput

@@ -8,10 +8,10 @@ from typing import Final
 
 import click
 
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer
 from foliot.domain.tree.run_kind import FanoutRole, RunKind
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.batch import Action, Result, run_batch
 from foliot.interfaces.cli.id_completion import complete_ids

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from foliot.domain.job.job import DEFAULT_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import BEGUN
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.layout import edge_words
 from foliot.interfaces.cli.render.format import last_line, moment, span

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.interfaces.cli.render.clock import clock_hint, clock_text
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.text import counted
