@@ -882,6 +882,7 @@ export interface RunPage {
   decision: GateDecision | null;
   fanout: FanoutView | null;
   actions: ActionView[];
+  step_actions: Record<string, ActionView>;
   chain: ChainPartView | null;
 }
 
