@@ -16,6 +16,7 @@ from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick import TickOutcome
 from foliot.domain.tree.run_kind import RunKind
 from foliot.service.commands.audit import AuditView
+from foliot.service.commands.cancels import CancelledRuns
 from foliot.service.commands.dsns import DsnView
 from foliot.service.commands.run_request import RunRequest
 from foliot.service.commands.tokens import CreatedToken, TokenView
@@ -43,6 +44,10 @@ from foliot.service.workers.enrolments import Enrolled, EnrolmentView
 
 class RunCommands(Protocol):
     async def cancel(self, run_id: str, /) -> CancelAnswer: ...
+
+    async def cancel_all(
+        self, job: str | None = None, /, *, status: str | None = None, confirm: bool = False
+    ) -> CancelledRuns: ...
 
     async def retry(self, run_id: str, /) -> str: ...
 
