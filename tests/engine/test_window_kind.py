@@ -4,14 +4,14 @@ from collections import Counter
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import Run, Status
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Another
 from foliot.testing.invariants import check_invariants
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 from tests.engine.rig import LEASE, Rig
 from tests.engine.window_kind import WindowKind
 

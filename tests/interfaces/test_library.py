@@ -16,14 +16,15 @@ from foliot.config import ServerSettings
 from foliot.domain.instant import Millis
 from foliot.domain.run.logs import LogEnd, LogState
 from foliot.domain.schedule.schedule import ScheduleType
-from foliot.domain.schedule.tick_run import LAUNCH_JOB, launch_job
+from foliot.domain.schedule.tick_run import LAUNCH_JOB, make_run
 from foliot.engine.node import Node
 from foliot.engine.settings import Parts, Role, Settings
 from foliot.errors import FoliotError, InvalidInput, InvalidJob, InvalidRun, NotFound, OwnedElsewhere
 from foliot.ports.queue import Queue
 from foliot.ports.topic import Topic
 from foliot.testing.inline import InlineEngine
-from foliot.wiring import TREES, RunnerPolicy, build_runners
+from foliot.wiring.processes import TREES
+from foliot.wiring.runners import RunnerPolicy, build_runners
 from tests.interfaces.serving import SETTINGS, ended, running, served, started
 
 IMPATIENT = Settings(label="test", drain=Millis(1))
@@ -48,7 +49,7 @@ async def serving(app: Foliot, queue: str = "storage", settings: Settings = SETT
             clock=services.clock,
             ids=services.ids,
             runners=build_runners(app.functions, app.launcher, 8),
-            launcher=launch_job,
+            make_run=make_run,
         )
         async with running(Node(parts, settings)):
             yield

@@ -19,12 +19,12 @@ from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.errors import FoliotError, InvalidSchedule, InvalidWorkflow, NotFound, OwnedElsewhere
 from foliot.ports.pages import RunFilter
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.simulation.faults import Crash, Faults
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 from tests.domain.deployments import changes_nothing
 
 A, B, C, D = (JobId(name) for name in "abcd")

@@ -46,7 +46,9 @@ from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import TREES, build_runners, build_services
+from foliot.wiring.processes import TREES
+from foliot.wiring.runners import build_runners
+from foliot.wiring.services import build_services
 
 _FOR_EVER: Final = Millis(100_000 * DAY)
 """The lease of the worker, so long that no test needs to renew it."""
@@ -81,7 +83,7 @@ class InlineEngine:
         self._set_up(services)
         self._seen = await self._storage.listeners.newest()
         await self._work.heartbeat.round()
-        await self._coordinator.opening.heartbeat.round()
+        await self._coordinator.worker.heartbeat.round()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -159,7 +161,7 @@ class InlineEngine:
             clock=self.clock,
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1, echo=True),
-            launcher=self.app.tick_launcher,
+            make_run=self.app.tick_launcher,
         )
         settings = Settings(label="inline", lease=_FOR_EVER)
         self._timekeeping = SchedulerRole(parts, settings)
@@ -216,7 +218,7 @@ class InlineEngine:
     async def _let_attempts_go_on(self) -> None:
         """Yield to attempts until they have ended or printed something, for a limited number of turns."""
         for _ in range(_TURNS):
-            opening = self._coordinator.opening.consumer.running_count
+            opening = self._coordinator.worker.consumer.running_count
             if not (self._work.consumer.running_count or opening) or self._work.logbook.wake.is_set():
                 return
             await asyncio.sleep(0)

@@ -15,7 +15,7 @@ PASSWORD = "correct horse battery"
 async def client(services: Services) -> AsyncIterator[Client]:
     """A client of a server with an administrator."""
     await services.users.add("anna", PASSWORD, role="admin")
-    async with serving(services, StoredAccess(services, may_be_open=True)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=True)) as client:
         yield client
 
 
@@ -153,7 +153,7 @@ async def test_development_mode_ends_with_the_first_user(client: Client) -> None
 
 
 async def test_development_mode_ends_at_once_when_a_request_adds_the_first_user(services: Services) -> None:
-    async with serving(services, StoredAccess(services, may_be_open=True)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=True)) as client:
         before = await client.get("/api/jobs")
         await client.post("/api/users", {"name": "anna", "password": "a long password", "role": "admin"})
         after = await client.get("/api/jobs")

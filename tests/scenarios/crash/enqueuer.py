@@ -3,8 +3,8 @@
 import asyncio
 import os
 
-from foliot.service.commands.runs import RunRequest
-from foliot.wiring import open_services
+from foliot.service.commands.run_request import RunRequest
+from foliot.wiring.services import open_services
 
 
 async def main() -> None:

@@ -883,6 +883,7 @@ export interface RunPage {
   decision: GateDecision | null;
   fanout: FanoutView | null;
   actions: ActionView[];
+  step_actions: Record<string, ActionView>;
   chain: ChainPartView | null;
 }
 
@@ -1686,6 +1687,19 @@ export interface Cancelled {
   run_id: string;
   phase: string;
   status: Status;
+}
+
+export interface CancelAllBody {
+  job_id?: string | null;
+  status?: Status | null;
+  confirm?: boolean;
+}
+
+/** What became of the runs that were cancelled together. */
+export interface CancelledRuns {
+  cancelled: number;
+  requested: number;
+  is_complete: boolean;
 }
 
 export interface RetryBody {
@@ -3297,6 +3311,13 @@ export interface Routes {
       query: {  };
       body: undefined;
       answer: Cancelled;
+    };
+    /** Cancel the runs of a job, or of all jobs, that have not ended: at most 1,000 in one request. */
+    "/api/runs/cancel-all": {
+      path: {  };
+      query: {  };
+      body: CancelAllBody;
+      answer: CancelledRuns;
     };
     /** Start a new run with the payload and the options of a run that has ended. */
     "/api/runs/{run_id}/retry": {

@@ -20,7 +20,8 @@ from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, fr
 from foliot.domain.run.run import Run, Status
 from foliot.errors import InvalidInput
 from foliot.ports.clock import Clock
-from foliot.ports.pages import OverviewLimits, RunFilter
+from foliot.ports.health import OverviewLimits
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.queries.fires import fires_within
 

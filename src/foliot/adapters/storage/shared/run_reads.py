@@ -17,6 +17,7 @@ from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import ID_LENGTH, JobId, RunId, first_id_at
 from foliot.domain.instant import Instant
 from foliot.domain.job.definition import mapped_job
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import WorkerState
 from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.reference import NewestRun, RunById, RunByPart, RunReference
@@ -25,18 +26,17 @@ from foliot.domain.run.results import RunState
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.tick_run import LAUNCH_JOB
 from foliot.domain.tree.run_kind import RunKind, kind_of
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import GRAPH
 from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
+from foliot.ports.health import Depth
 from foliot.ports.pages import (
     EVERY_RUN,
     AwaitedLimit,
     Blockers,
-    Depth,
     ExecutionDetails,
     ExecutionsPage,
     FoundRun,
@@ -203,19 +203,24 @@ class RunReads:
     def _search(self, only: RunFilter, among: RunListFilter, tagged: Collection[str] | None) -> Read[list[Run]]:
         """Return the newest runs of a filter that are of a kind and of some jobs, and not older than a moment."""
         first = max(among.prefix, "" if among.since is None else first_id_at(among.since))
-        is_search = among.kind is not None or tagged is not None
-        size = max(only.limit, _SEARCH_PAGE) if is_search else only.limit
-        found: list[Run] = []
-        for _ in range(_SEARCH_PAGES if is_search else 1):
-            page = yield from self.page(only._replace(limit=size))
+        if among.kind is None and tagged is None:
+            return [run for run in (yield from self.page(only)) if run.id >= first]
+        size = max(only.limit, _SEARCH_PAGE)
+        found: list[RunId] = []
+        for _ in range(_SEARCH_PAGES):
+            # Payloads and outputs are read for the runs that are found only.
+            page = yield from self.brief_page(only._replace(limit=size))
             recent = [run for run in page if run.id >= first]
             found += [
-                run for run in recent if among.kind in (None, kind_of(run)) and (tagged is None or run.job_id in tagged)
+                run.id
+                for run in recent
+                if among.kind in (None, kind_of(run)) and (tagged is None or run.job_id in tagged)
             ]
             if len(found) >= only.limit or len(recent) < size:
                 break
             only = only._replace(before=page[-1].id)
-        return found[: only.limit]
+        runs = yield from self.by_id(found[: only.limit])
+        return [runs[run_id] for run_id in found[: only.limit] if run_id in runs]
 
     def _tagged(self, tag: str) -> Read[frozenset[str]]:
         """Return the jobs with a tag, of the first 10,000."""

@@ -1,6 +1,7 @@
 """foliot cancel, retry, mark, pause and resume: change runs, jobs and schedules by hand."""
 
 import getpass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -8,10 +9,10 @@ from typing import Final
 
 import click
 
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer
 from foliot.domain.tree.run_kind import FanoutRole, RunKind
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.batch import Action, Result, run_batch
 from foliot.interfaces.cli.id_completion import complete_ids
@@ -19,6 +20,7 @@ from foliot.interfaces.cli.options import NAMING, json_option, storage_options
 from foliot.interfaces.cli.parse import parse_future
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.pause import pause_text
+from foliot.service.commands.cancels import CANCELLABLE
 from foliot.service.operations import Operations
 from foliot.service.queries.documents import as_json as document_of
 
@@ -36,12 +38,49 @@ _ALL: Final = "all"
 
 
 @click.command("cancel", epilog=NAMING)
-@click.argument("runs", nargs=-1, required=True, shell_complete=complete_ids("run"))
+@click.argument("runs", nargs=-1, shell_complete=complete_ids("run"))
+@click.option("--all", "is_all", is_flag=True, help="Cancel all runs that have not ended, at most 1,000.")
+@click.option("--job", help="With --all: only runs of this job or workflow.", shell_complete=complete_ids("job"))
+@click.option(
+    "--status",
+    type=click.Choice([one.value for one in CANCELLABLE]),
+    help="With --all: only runs that have this status now.",
+)
+@click.option("--yes", is_flag=True, help="With --all: do it. Otherwise the command only says how many runs there are.")
 @storage_options
 @json_option("one object per run")
-def cancel(runs: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
-    """Cancel RUNS. A run that has not started ends at once; the worker of a running one is asked to end it."""
+def cancel(
+    runs: tuple[str, ...],
+    is_all: bool,
+    job: str | None,
+    status: str | None,
+    yes: bool,
+    storage: str | None,
+    config: Path | None,
+    as_json: bool,
+) -> int:
+    """Cancel RUNS, or with --all those of a job or of all jobs.
+
+    A run that has not started ends at once; the worker of a running one is asked to end it.
+    """
+    if is_all == bool(runs):
+        given = "runs and --all are mutually exclusive" if is_all else "no run is given"
+        raise InvalidInput(given, hint="Give ids of runs, or --all.")
+    if is_all:
+        return run_batch(storage, config, [_ALL], _cancel_all_action(job, status, yes), as_json=as_json)
+    if job is not None or status is not None or yes:
+        raise InvalidInput("--job, --status and --yes need --all", hint="Write foliot cancel --all, or leave them out.")
     return run_batch(storage, config, runs, _cancel, as_json=as_json)
+
+
+def _cancel_all_action(job: str | None, status: str | None, is_confirmed: bool) -> Action:
+    async def cancel_all(services: Operations, _name: str) -> Result:
+        done = await services.runs.cancel_all(job, status=status, confirm=is_confirmed)
+        text = f"{done.cancelled} cancelled before they started, cancellation of {done.requested} requested"
+        more = "" if done.is_complete else "; there may be more: repeat the command"
+        return {**document_of(done), "text": f"{text}{more}"}
+
+    return cancel_all
 
 
 async def _cancel(services: Operations, name: str) -> Result:
@@ -115,8 +154,8 @@ def pause(
 ) -> int:
     """Pause jobs with all their schedules, single schedules, or all schedules.
 
-    Running work continues. Ticks during the pause are recorded as skipped (paused). Workflows skip the steps that name
-    a paused job.
+    Running work continues. When the pause ends, its ticks are recorded as skipped (paused). Workflows skip the steps
+    that name a paused job.
     """
     _check_ids(ids, is_all)
     if is_all:
@@ -177,11 +216,18 @@ def _user() -> str:
         return ""
 
 
+async def _are_paused(services: Operations, schedules: Sequence[str]) -> bool:
+    """Return whether schedules that were resumed by their ids are paused by `foliot pause --all`."""
+    return any(one.all_paused for one in await services.queries.schedules.all() if one.schedule_id in schedules)
+
+
 def _pause_action(paused: bool) -> Action:
     async def set_paused(services: Operations, name: str) -> Result:
         word = "paused" if paused else "resumed"
         schedules = await services.schedules.pause_named(name, paused)
         text = f"{word} {', '.join(schedules) or name}"
+        if not paused and await _are_paused(services, schedules):
+            text += "; all schedules are still paused: foliot resume --all"
         return {"id": name, "schedules": schedules, "done": word, "text": text}
 
     return set_paused

@@ -16,7 +16,7 @@ from foliot.config import Configuration, Loaded
 from foliot.config.places import find_definition
 from foliot.errors import InvalidInput
 from foliot.service.services import Services
-from foliot.wiring import build_jwt_verifier
+from foliot.wiring.services import build_jwt_verifier
 
 if TYPE_CHECKING:
     from foliot.interfaces.api.access import StoredAccess
@@ -121,7 +121,7 @@ def _access(services: Services, configuration: Configuration, host: str) -> "Sto
         configuration.auth.certificates if configuration.server.tls_client_ca else {},
     )
     is_development = configuration.server.mode != "production"
-    return StoredAccess(services, may_be_open=is_development and is_loopback(host), signed=signed)
+    return StoredAccess(services, may_be_development=is_development and is_loopback(host), signed=signed)
 
 
 async def _send_samples(configuration: Configuration, services: Services, job_id: str | None) -> "list[SampleAnswer]":

@@ -10,14 +10,16 @@ from foliot.domain.fanout.progress import Progress
 from foliot.domain.fanout.spec import FANOUT, FanoutFields
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Millis
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.reference import NewestRun, RunById
 from foliot.domain.run.run import NewRun, Status
 from foliot.domain.tree.run_kind import FanoutRole, RunKind, kind_of, role_of
 from foliot.domain.tree.settlement import Opening
-from foliot.domain.tree.tree import TREES_QUEUE, Tree
+from foliot.domain.tree.tree import Tree
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
+from foliot.ports.health import Depth
 from foliot.ports.items import ItemRun
-from foliot.ports.pages import Depth, Matches, RunDetails, RunFilter, RunListFilter
+from foliot.ports.pages import Matches, RunDetails, RunFilter, RunListFilter
 from foliot.testing.builders import a_run, a_run_id, failed, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.conformance.storage.tree_builders import a_child
@@ -187,6 +189,13 @@ class FanoutQueryContract(Contract):
         assert texts(await items(scene, fanout, pattern="?.*", after=0)) == ["b.com", "c.org"]
         page = await items(scene, fanout, pattern="*.org", limit=1)
         assert (texts(page), page.next) == (["a.org"], 0)
+
+    async def test_items_are_found_by_their_exact_text(self, scene: Scene) -> None:
+        fanout, _ = await a_fanout(scene, texts=("*", "a", "[a]", "*"))
+
+        assert texts(await items(scene, fanout, text="*")) == ["*", "*"]
+        assert texts(await items(scene, fanout, text="[a]", limit=1)) == ["[a]"]
+        assert texts(await items(scene, fanout, text="A")) == []
 
     async def test_failed_items_are_read_alone(self, scene: Scene) -> None:
         fanout, children = await a_fanout(scene)
