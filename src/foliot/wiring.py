@@ -11,9 +11,12 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from msgspec import structs
 
 from foliot.adapters.channel import RunAccess, UnixChannel
 from foliot.adapters.clock import SystemClock
@@ -352,6 +355,7 @@ async def remote_worker(
     from foliot.adapters.work_http.connection import Connection
     from foliot.adapters.work_http.work import HttpWork
 
+    settings = replace(settings, facts=structs.replace(settings.facts, is_remote=True))
     work = HttpWork(Connection(server), labels=None if labels is None else tuple(labels))
     parts = RemoteParts(
         work=work,
