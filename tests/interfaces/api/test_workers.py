@@ -355,6 +355,21 @@ async def test_a_token_with_the_role_worker_is_enough(services: Services, server
     assert await status_of(services, run_id) == "success"
 
 
+@pytest.mark.proves("L12")
+async def test_a_disabled_worker_with_a_token_gets_403(services: Services, server: Client) -> None:
+    await services.enrolments.register("gpu-1")
+    created = await services.tokens.create(role="worker", name="gpu-1")
+    remote = await Remote(server, authorization=f"Bearer {created.secret}").register()
+    run_id = await a_run(services)
+    await services.enrolments.disable("gpu-1")
+
+    refused = [await remote.post(name) for name in ("lease", "heartbeat", "register")]
+    await services.enrolments.enable("gpu-1")
+
+    assert [(answer.status, answer.error["code"]) for answer in refused] == [(403, "worker_disabled")] * 3
+    assert (await remote.lease())["run_id"] == run_id
+
+
 @pytest.mark.proves("Z4")
 async def test_a_worker_can_reach_nothing_but_its_own_routes(services: Services, server: Client) -> None:
     created = await services.tokens.create(role="worker")

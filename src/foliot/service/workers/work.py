@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from foliot.domain.access.actor import ActorKind
 from foliot.domain.fanout.result import ResultQuery
 from foliot.domain.ids import DefinitionId, IdSource, RunId, Token, WorkerId
 from foliot.domain.instant import DAY, SECOND, Millis
@@ -45,8 +46,9 @@ from foliot.domain.work.message import (
     Woken,
 )
 from foliot.domain.work.outcome import outcome_of
-from foliot.errors import InvalidInput, LogRefused, RunCancelled, StaleLease, WorkerExpired
+from foliot.errors import InvalidInput, LogRefused, RunCancelled, StaleLease, WorkerDisabled, WorkerExpired
 from foliot.ports.clock import Clock
+from foliot.ports.enrolments import StoredEnrolment
 from foliot.ports.secrets import Secrets
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
@@ -55,7 +57,7 @@ from foliot.service.workers.claims import leased_runs
 from foliot.service.workers.late import LateReports
 from foliot.service.workers.log_check import LogCheck
 from foliot.service.workers.names import WireNames
-from foliot.service.workers.registration import allowed_worker
+from foliot.service.workers.registration import allowed_worker, pool_of
 from foliot.service.workers.signals import WorkerSignals
 from foliot.service.workers.waiting import Deadline, first_of
 
@@ -92,11 +94,9 @@ class WorkService:
 
     async def register(self, sent: Register, *, may_use_any_label: bool = False) -> Registered:
         await self._names.load()
-        enrolment = await self._storage.enrolments.find(self._storage.actor.name)
+        pool, enrolment = pool_of(self._storage.actor), await self._enrolment()
         worker_id = WorkerId(self._ids.make(self._clock.now()))
-        worker = allowed_worker(
-            worker_id, sent, enrolment, self._storage.actor.name, may_use_any_label=may_use_any_label
-        )
+        worker = allowed_worker(worker_id, sent, enrolment, pool, may_use_any_label=may_use_any_label)
         ttl = _ttl(sent.lease)
         await self._work.register(worker, ttl)
         self._signals.of(worker_id)
@@ -243,7 +243,17 @@ class WorkService:
 
     async def _worker(self, text: str) -> WorkerId:
         await self._names.load()
-        return self._names.worker(text)
+        worker_id = self._names.worker(text)
+        if self._storage.actor.kind is not ActorKind.WORKER:  # that of a signed request is checked with its signature
+            await self._enrolment()
+        return worker_id
+
+    async def _enrolment(self) -> StoredEnrolment | None:
+        """Return the enrolment with the name of the principal, if there is one. Refuse one that is disabled."""
+        found = await self._storage.enrolments.find(pool_of(self._storage.actor))
+        if found is not None and found.disabled_at is not None:
+            raise WorkerDisabled(found.name)
+        return found
 
     async def _renew(self, worker_id: WorkerId, renew: Renew, finishing: Sequence[Token] = ()) -> Beat | None:
         held = None if renew.held is None else self._names.held(worker_id, renew.held)
