@@ -97,6 +97,11 @@ def shown(record: logging.LogRecord) -> str:
             "warning: the outage has ended after 12.3 s; 1 round failed",
         ),
         (
+            event("registered_with_server", worker=RUN, labels=["gpu", "linux"]),
+            f"registered with the server, with labels gpu linux  {RUN}",
+        ),
+        (event("registered_with_server", worker=RUN, labels=[]), f"registered with the server  {RUN}"),
+        (
             event("worker_leases_lost", logging.ERROR, worker="01M7TW6JXE3YJHFXABFWFX9M02"),
             "error: the leases were not renewed in time: this worker ends its runs, because other workers may have "
             "them now",

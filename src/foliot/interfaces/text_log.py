@@ -180,6 +180,10 @@ _LINES: Final[Mapping[str, Callable[[Facts], _Line]]] = {
     "gate_declined": _gate_declined,
     "storage_outage_began": lambda facts: _Line(escaped(facts["problem"])),
     "storage_outage_ended": _outage_ended,
+    "registered_with_server": lambda facts: _Line(
+        f"registered with the server{', with labels ' if facts['labels'] else ''}{_plain(facts['labels'])}",
+        ids=escaped(facts["worker"]),
+    ),
     "worker_leases_lost": lambda facts: _Line(_LEASES_LOST),
     "finishes_discarded": lambda facts: _Line(
         f"{counted(len(facts['tokens']), 'result')} not accepted: the lease had ended"
