@@ -3,10 +3,12 @@
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from foliot import Foliot
 from foliot.domain.access.role import Permission
 from foliot.interfaces.api.access import StoredAccess
 from foliot.interfaces.api.resources.all import ROUTES
@@ -426,6 +428,17 @@ async def test_a_join_token_is_accepted_once(services: Services, server: Client)
     assert (joined.status, joined.json["labels"]) == (200, ["gpu"])
     await Remote(server, Signer(joined.json["worker_id"], joined.json["secret"])).register(labels=["gpu"])
     assert [(one.status, one.error["code"]) for one in (again, wrong)] == [(401, "join_refused")] * 2
+
+
+async def test_a_server_without_a_key_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLIOT_SECRET_KEY", "short")
+    app = Foliot(f"sqlite:///{tmp_path}/other.db")
+    async with app, serving(await app.open()) as client:
+        answer = await client.post("/api/workers/register")
+
+    assert (answer.status, answer.error["code"]) == (503, "secret_key_unusable")
+    assert answer.error["message"] == "the server has no usable key for secrets"
+    assert "FOLIOT_SECRET_KEY" in answer.error["hint"]
 
 
 # -- wrong messages
