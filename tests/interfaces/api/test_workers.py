@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -428,6 +429,23 @@ async def test_a_join_token_is_accepted_once(services: Services, server: Client)
     assert (joined.status, joined.json["labels"]) == (200, ["gpu"])
     await Remote(server, Signer(joined.json["worker_id"], joined.json["secret"])).register(labels=["gpu"])
     assert [(one.status, one.error["code"]) for one in (again, wrong)] == [(401, "join_refused")] * 2
+
+
+async def test_an_output_that_no_program_can_read_is_refused(services: Services, remote: Remote) -> None:
+    run_id = await a_run(services)
+    held = await remote.lease()
+    log = {**held, "pieces": [{"seq": 0, "text": "x"}]}
+
+    for output in (b"", b"not json", b"\xff", b"[" * 300 + b"]" * 300, b'"' + b"x" * (1 << 20) + b'"'):
+        finish = {**held, "status": "success", "output": b64encode(output).decode()}
+        answers = (
+            await remote.post("finish", finish),
+            await remote.post("exchange", {"logs": [log], "finishes": [finish]}),
+        )
+        found = [(answer.status, answer.error["code"], answer.error["field"]) for answer in answers]
+        assert found == [(422, "invalid_run", "output")] * 2, output[:10]
+
+    assert (await status_of(services, run_id), await output_of(services, run_id)) == ("running", "")
 
 
 async def test_a_server_without_a_key_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from foliot.domain.job.job import check_name
 from foliot.domain.run import lease as leases
 from foliot.domain.run.lease import Order, Renewal
 from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.payload import check_document
 from foliot.domain.run.progress import ProgressReport, read_progress
 from foliot.domain.work.message import (
     Beat,
@@ -142,6 +143,7 @@ class WorkService:
 
     async def finish(self, sent: Finish) -> None:
         worker_id = await self._worker(sent.worker)
+        _check_outputs([sent])
         finish = self._finish(worker_id, sent)
         if await self._work.finish([finish]):
             await self._late.record(self._storage, [finish])
@@ -215,6 +217,7 @@ class WorkService:
 
     async def exchange(self, sent: Exchange, closing: asyncio.Event) -> ExchangeAnswer:
         worker_id = await self._worker(sent.worker)
+        _check_outputs(sent.finishes)
         stale: list[str] = []
         refused = await self._save_logs(worker_id, sent.logs, stale)
         await self._save_progress(worker_id, sent.progress, stale)
@@ -355,6 +358,13 @@ class WorkService:
         for token in lost:
             self._logs.forget(token)
         return lost
+
+
+def _check_outputs(finishes: Iterable[FinishedRun]) -> None:
+    """Raise InvalidRun if an output cannot be read later. Nothing of the message is done then."""
+    for one in finishes:
+        if one.output is not None:
+            check_document(one.output, "output")
 
 
 def _beat(renewal: Renewal, texts: Mapping[Token, str]) -> Beat:
