@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import settings
@@ -18,12 +19,29 @@ settings.register_profile("foliot", deadline=None, print_blob=True)
 settings.register_profile("quick", settings.get_profile("foliot"), max_examples=15)
 settings.load_profile("foliot")
 
+_REAL_PROCESSES = tuple(
+    f"tests/{directory}/"
+    for directory in ("scenarios", "web", "interfaces", "client", "demo", "adapters/runners", "adapters/storage")
+)
+"""Directories of tests that start processes, servers or browsers and wait for them in real time."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     if memory := directory_in_memory():
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
     if sys.dont_write_bytecode:
         _redirect_bytecode(config)
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Repeat a failed test of real processes once: a machine that does other work may starve a process for longer than
+    its lease. The summary lists what was repeated. `scripts/soak` sets a seed and repeats nothing, so that it finds
+    defects that occur seldom."""
+    if "FOLIOT_SEED" in os.environ:
+        return
+    for item in items:
+        if item.nodeid.startswith(_REAL_PROCESSES):
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.hookimpl(optionalhook=True)

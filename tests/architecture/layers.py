@@ -82,6 +82,9 @@ IMPURE: Final = frozenset(
     | {"subprocess", "tempfile", "threading", "time", "urllib"}
 )
 
+PURE_MODULES: Final = frozenset({"urllib.parse"})
+"""Modules without I/O in packages that have some."""
+
 PURE_PACKAGES: Final = frozenset({"foliot", "msgspec", "tzdata"})
 """Packages that domain may use besides the standard library: value types and zone data, without I/O."""
 
@@ -232,8 +235,8 @@ def impure_domain(tree: Tree) -> Iterator[Fault]:
             continue
         for found in module.imports:
             name = top(found.target)
-            is_allowed = name in PURE_PACKAGES or name in sys.stdlib_module_names - IMPURE
-            if not is_allowed:
+            is_pure = found.target.startswith(tuple(PURE_MODULES)) or name in PURE_PACKAGES
+            if not is_pure and name not in sys.stdlib_module_names - IMPURE:
                 yield Fault(module.name, found.line, f"domain must not import {name}")
         yield from impure_calls(module)
 

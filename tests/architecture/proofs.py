@@ -65,6 +65,8 @@ class ProofRecorder:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # an outcome of pytest-rerunfailures
+            return  # the test is repeated, and its last report counts
         test = base_test(report.nodeid)
         self.outcomes[test] = max(self.outcomes.get(test, "passed"), report.outcome, key=RANK.__getitem__)
         # A process that crashed leaves a report without ids; its test never reaches its teardown.

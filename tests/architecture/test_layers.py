@@ -223,6 +223,8 @@ def test_a_driver_outside_its_adapter_is_detected(tmp_path: Path) -> None:
         ("import time", "domain must not import time"),
         ("from os import path", "domain must not import os"),
         ("import click", "domain must not import click"),
+        ("from urllib.request import urlopen", "domain must not import urllib"),
+        ("from urllib.parse import quote", ""),
         ("def f():\n    import asyncio", "domain must not import asyncio"),
         ("from datetime import datetime\nx = datetime.now", "domain must not read the clock (now)"),
         ("import datetime\nx = datetime.date.today()", "domain must not read the clock (today)"),

@@ -38,6 +38,7 @@ FILES: Final = (
     alone("A PostgreSQL server has an address and a clock.", postgres="database/dsn.py database/server_clock.py"),
     alone("A claim in PostgreSQL does not look at all lanes each time: that is a round trip.", postgres="lanes.py"),
     alone("Claimed rows stay in PostgreSQL's index until vacuum removes them.", postgres="claim_cursor.py"),
+    alone("PostgreSQL saves plain successes with one statement.", postgres="successes.py"),
     alone(
         "SQLite keeps the logs in a separate file, with separate migrations.",
         sqlite="migrations/logs/0001_start.sql migrations/main/0001_start.sql",

@@ -20,7 +20,7 @@ async def test_a_client_certificate_is_shown_to_a_server_that_is_trusted(tmp_pat
     async with app:
         services = await app.open()
         signed = SignedCredentials(certificates={"CN=deploy,O=Example": Role.VIEWER})
-        async with serving(services, StoredAccess(services, may_be_open=True, signed=signed), tls=tls) as served:
+        async with serving(services, StoredAccess(services, may_be_development=True, signed=signed), tls=tls) as served:
             trusted = AsyncClient(
                 served.base, tls_ca=authority.file, tls_cert=known["certfile"], tls_key=known["keyfile"]
             )

@@ -14,7 +14,7 @@ from foliot.domain.schedule.catchup import plan_firing
 from foliot.domain.schedule.firing import DueSchedule, Firing, RoundContext, SchedulerSettings
 from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec
 from foliot.domain.schedule.tick import PlannedTick, TickRecord
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.domain.schedule.timetable import Timetable
 from foliot.testing.builders import NIGHTLY, REPORT, a_job
 from foliot.testing.clock import START
@@ -91,7 +91,7 @@ class ScheduleModel:
             behind_since=self.schedule.behind_since,
         )
         jobs = {REPORT: a_job()}
-        firing = plan_firing(due, RoundContext(self.now, jobs, self.scheduler, launch_job, self._run_ids))
+        firing = plan_firing(due, RoundContext(self.now, jobs, self.scheduler, make_run, self._run_ids))
         self._save(firing)
         return firing
 

@@ -14,7 +14,7 @@ from foliot.domain.schedule.fast_path import FastPath
 from foliot.domain.schedule.firing import DueSchedule, Firing, RoundContext, SchedulerSettings
 from foliot.domain.schedule.schedule import Catchup, Overlap, Pause, Revision
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.testing.builders import REPORT, a_due_schedule, a_job, every
 from foliot.testing.clock import START
 
@@ -24,7 +24,7 @@ RARELY = st.sampled_from([False] * 12 + [True])
 
 
 def at(now: Instant) -> RoundContext:
-    return RoundContext(now, {REPORT: a_job()}, SchedulerSettings(), launch_job, repeat("RUN"))
+    return RoundContext(now, {REPORT: a_job()}, SchedulerSettings(), make_run, repeat("RUN"))
 
 
 def fire(due: DueSchedule, now: Instant) -> Firing | None:

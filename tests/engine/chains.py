@@ -13,10 +13,10 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.outcome import Failure, Success
 from foliot.domain.run.run import Run
 from foliot.domain.tree.kind import Wanted
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock

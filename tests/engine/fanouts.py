@@ -9,9 +9,9 @@ from foliot.domain.fanout.item import item_key
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.run.run import Run, Status
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock

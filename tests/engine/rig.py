@@ -11,10 +11,10 @@ from foliot.domain.instant import DAY, LATEST, SECOND, Instant, Millis
 from foliot.domain.job.job import Job, JobSpec, Options
 from foliot.domain.run.outcome import Failure, Success
 from foliot.domain.run.run import NewRun, Run, Status
-from foliot.domain.schedule.firing import Launcher, SchedulerSettings
+from foliot.domain.schedule.firing import MakeRun, SchedulerSettings
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.schedule.tick import TickRecord
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.domain.tree.kind import TreeKind
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.loop import IMMEDIATELY
@@ -80,7 +80,7 @@ class Rig:
         *,
         queue: Queue | None = None,
         runners: dict[str, Runner] | None = None,
-        launcher: Launcher = launch_job,
+        make_run: MakeRun = make_run,
         scheduler: SchedulerSettings | None = None,
         slots: int = 10,
         lease: Millis = _AGES,
@@ -102,7 +102,7 @@ class Rig:
             clock=clock,
             ids=self.ids,
             runners={"stage": self.stage, **(runners or {})},
-            launcher=launcher,
+            make_run=make_run,
             sweep=sweep,
             processes=processes,
             channel=channel,
@@ -156,7 +156,7 @@ class Rig:
 
     async def open_trees(self) -> None:
         """One round of the coordinator's consumer."""
-        opening = self.coordinator.opening
+        opening = self.coordinator.worker
         await opening.heartbeat.round()
         await opening.consumer.round()
         await ease()

@@ -25,7 +25,8 @@ from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.maps import MapService
 from foliot.service.commands.requests import RequestService
-from foliot.service.commands.runs import RunRequest, RunService
+from foliot.service.commands.run_request import RunRequest
+from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.tokens import TokenService
 from foliot.service.commands.users import UserService

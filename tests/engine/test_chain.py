@@ -13,10 +13,10 @@ from foliot.domain.chain.state import ChainOutcome, ChainState
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.outcome import Failure, Reason
 from foliot.domain.run.run import Status
 from foliot.domain.tree.run_kind import RunKind, kind_of
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.chains import ChainFilter, ChainPage
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage

@@ -10,7 +10,7 @@ from foliot.engine import clock_check
 from foliot.engine.clock_check import ClockCheck
 from foliot.engine.node import Node
 from foliot.engine.settings import Settings
-from foliot.ports.pages import HealthLimits
+from foliot.ports.health import HealthLimits
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
 from tests.engine.ease import ease

@@ -139,7 +139,7 @@ async def test_a_gate_that_declined_is_logged_with_job_and_run_if_that_was_saved
     run_id = await digest_waits_for_its_gate(rig)
     await rig.dispatcher.round()
     if not is_saved:
-        monkeypatch.setattr(rig.storage.admission, "pass_gates", too_late)
+        monkeypatch.setattr(rig.storage.admission, "decide_gates", too_late)
 
     with caplog.at_level(logging.INFO, "foliot"):
         await rig.timekeeping.gates.round()

@@ -88,7 +88,7 @@ async def test_a_job_that_takes_the_id_of_a_workflow_is_not_opened_as_one(
 async def test_an_opening_whose_lease_was_lost_changes_nothing(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heartbeat = engine._coordinator.opening.heartbeat
+    heartbeat = engine._coordinator.worker.heartbeat
 
     async def lose_the_lease() -> None:
         assert heartbeat.worker is not None
@@ -119,7 +119,7 @@ async def test_a_workflow_redeployed_meanwhile_is_opened_with_its_new_version(
     interrupt(engine, monkeypatch, "trees.open", replace)
 
     await engine.run_until_idle()
-    await engine._coordinator.opening.heartbeat.round()
+    await engine._coordinator.worker.heartbeat.round()
     await engine.join()
 
     execution = await app.workflows.status(execution_id)

@@ -216,7 +216,7 @@ async def test_a_stopped_coordinator_gives_a_fanout_back_while_its_inputs_are_re
     run_id = await rig.start(inputs_from="test://items")
     await rig.turn()
 
-    await rig.coordinator.opening.drain(Millis(0))
+    await rig.coordinator.worker.drain(Millis(0))
     newcomer = FanoutRig(await another(), clock)
     with_source(newcomer, Source(["a"]))
     run = await newcomer.go_on(run_id)

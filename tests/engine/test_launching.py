@@ -10,10 +10,10 @@ from foliot.adapters.runners.launcher import LaunchRunner
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, later, to_datetime
 from foliot.domain.run.run import Run, Status, Tick
-from foliot.domain.schedule.firing import Launch
+from foliot.domain.schedule.firing import TickStart
 from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.domain.schedule.tick import tick_key
-from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC, launch_elsewhere, launch_job
+from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC, make_launch_run, make_run
 from foliot.domain.workflow.start import ExecutionStart
 from foliot.engine.node import Node
 from foliot.engine.settings import Role, Settings
@@ -53,7 +53,7 @@ def launchpad() -> Launchpad:
 
 @pytest.fixture
 async def rig(storage: Storage, clock: VirtualClock, launchpad: Launchpad) -> Rig:
-    made = Rig(storage, clock, launcher=launch_elsewhere, runners={"launch": LaunchRunner(launchpad)})
+    made = Rig(storage, clock, make_run=make_launch_run, runners={"launch": LaunchRunner(launchpad)})
     await storage.definitions.put_jobs([(LAUNCH_JOB, LAUNCH_SPEC)])
     spec = every(60, job_id=None, workflow_id="etl", version=3, user_id="ann", end_at=later(START, MINUTE))
     await made.schedule(spec)
@@ -231,9 +231,9 @@ async def test_without_a_launcher_the_execution_has_the_payload_and_time_of_its_
 def test_a_tick_of_a_workflow_has_its_user() -> None:
     job = a_job("etl", kind="graph", spec={"version": 4})
     spec = every(60, job_id=None, workflow_id="etl", user_id="ann")
-    due = Launch(a_run_id(), a_tick_of(spec), spec, job, START)
+    due = TickStart(a_run_id(), a_tick_of(spec), spec, job, START)
 
-    run, pinned = launch_job(due), launch_job(due._replace(spec=replace(spec, version=2)))
+    run, pinned = make_run(due), make_run(due._replace(spec=replace(spec, version=2)))
 
     assert run is not None
     assert pinned is not None

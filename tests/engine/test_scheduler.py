@@ -11,11 +11,11 @@ from foliot.domain.ids import JobId, ScheduleUid
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later, to_iso
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.run import NewRun
-from foliot.domain.schedule.firing import Firing, Launch, SchedulerSettings
+from foliot.domain.schedule.firing import Firing, SchedulerSettings, TickStart
 from foliot.domain.schedule.project_pause import PauseOrder
 from foliot.domain.schedule.schedule import Catchup, Overlap
 from foliot.domain.schedule.tick import JitterMode, jitter_offset, tick_key
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.scheduler import scheduler as scheduler_module
 from foliot.ports.storage import Storage
@@ -182,12 +182,12 @@ async def test_a_tick_of_a_missing_workflow_fails(rig: Rig) -> None:
 
 
 async def test_a_schedule_that_cannot_be_decided_does_not_stop_others(storage: Storage, clock: VirtualClock) -> None:
-    def launch(launch: Launch) -> NewRun | None:
-        if launch.tick.schedule_id == "broken":
+    def start_run(start: TickStart) -> NewRun | None:
+        if start.tick.schedule_id == "broken":
             raise ValueError("its zone is gone")
-        return launch_job(launch)
+        return make_run(start)
 
-    rig = Rig(storage, clock, launcher=launch)
+    rig = Rig(storage, clock, make_run=start_run)
     await rig.schedule(every(60), "broken")
     await rig.schedule(every(60), "sound")
 
@@ -200,12 +200,12 @@ async def test_a_schedule_that_cannot_be_decided_does_not_stop_others(storage: S
 async def test_a_schedule_that_could_not_be_decided_loses_no_tick(storage: Storage, clock: VirtualClock) -> None:
     broken = [True]
 
-    def launch(launch: Launch) -> NewRun | None:
+    def start_run(start: TickStart) -> NewRun | None:
         if broken[0]:
             raise ValueError("its zone is gone")
-        return launch_job(launch)
+        return make_run(start)
 
-    rig = Rig(storage, clock, launcher=launch)
+    rig = Rig(storage, clock, make_run=start_run)
     await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
     await rig.fire(MINUTE)
     broken.clear()
@@ -217,28 +217,28 @@ async def test_a_schedule_that_could_not_be_decided_loses_no_tick(storage: Stora
 
 
 class Moody:
-    """A launcher that fails until it is repaired."""
+    """Makes runs, but fails until it is repaired."""
 
     def __init__(self) -> None:
         self.is_broken = True
         self.asked = 0
 
-    def __call__(self, launch: Launch) -> NewRun | None:
+    def __call__(self, start: TickStart) -> NewRun | None:
         self.asked += 1
         if self.is_broken:
             raise ValueError("its zone is gone")
-        return launch_job(launch)
+        return make_run(start)
 
 
 @pytest.mark.proves("T2", "T5")
 async def test_ticks_due_while_a_schedule_could_not_be_decided_are_not_missed(
     storage: Storage, clock: VirtualClock
 ) -> None:
-    launcher = Moody()
-    rig = Rig(storage, clock, launcher=launcher)
+    moody = Moody()
+    rig = Rig(storage, clock, make_run=moody)
     schedule = await rig.schedule(every(3_600, catchup=Catchup.NONE))
     await rig.fire(HOUR)
-    launcher.is_broken = False
+    moody.is_broken = False
 
     await rig.fire(MINUTE)
 
@@ -247,13 +247,13 @@ async def test_ticks_due_while_a_schedule_could_not_be_decided_are_not_missed(
 
 @pytest.mark.proves("T2", "T14")
 async def test_a_jittered_tick_that_could_not_be_decided_is_not_lost(storage: Storage, clock: VirtualClock) -> None:
-    launcher = Moody()
-    rig = Rig(storage, clock, launcher=launcher)
+    moody = Moody()
+    rig = Rig(storage, clock, make_run=moody)
     jitter = {"jitter": Millis(20 * SECOND), "jitter_mode": JitterMode.AFTER}
     await rig.schedule(every(3_600, catchup=Catchup.ALL, **jitter))
     await run_for(rig, HOUR + 30 * SECOND, 10 * SECOND)
-    assert (launcher.asked, await rig.planned_times()) == (1, [])
-    launcher.is_broken = False
+    assert (moody.asked, await rig.planned_times()) == (1, [])
+    moody.is_broken = False
 
     await run_for(rig, 2 * MINUTE)
 
@@ -263,16 +263,16 @@ async def test_a_jittered_tick_that_could_not_be_decided_is_not_lost(storage: St
 async def test_a_schedule_that_cannot_be_decided_is_retried_after_a_minute(
     storage: Storage, clock: VirtualClock
 ) -> None:
-    launcher = Moody()
-    rig = Rig(storage, clock, launcher=launcher)
+    moody = Moody()
+    rig = Rig(storage, clock, make_run=moody)
     await rig.schedule(every(3_600))
 
     assert await rig.fire(HOUR) == SECOND
     await rig.fire(MINUTE - 1)
-    assert launcher.asked == 1
+    assert moody.asked == 1
     await rig.fire(1)
 
-    assert launcher.asked == 2
+    assert moody.asked == 2
 
 
 # -- rivals, crashes, clocks

@@ -12,8 +12,8 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.coordinator import settler as settler_module
+from foliot.engine.coordinator.decider import TreeDecider
 from foliot.engine.coordinator.pruner import ExecutionPruner
-from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
 from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.scheduler.janitor import RETENTION
@@ -29,7 +29,7 @@ WF = JobId("wf")
 @pytest.fixture
 def settler(rig: Rig) -> Settler:
     store, kinds = rig.storage.trees, rig.parts.trees
-    return Settler(store, rig.ids, kinds, TreeReader(store), wake=asyncio.Event())
+    return Settler(store, rig.ids, kinds, TreeDecider(store), wake=asyncio.Event())
 
 
 async def with_a_note(rig: Rig) -> RunId:

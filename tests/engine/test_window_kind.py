@@ -4,8 +4,8 @@ from collections import Counter
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import Run, Status
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock

@@ -12,7 +12,8 @@ from foliot.domain.access.run_token import RunLease
 from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import JobId, RunId, Token, WorkerId
-from foliot.domain.job.job import TREES_QUEUE, JobSpec, Options
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import Status
 from foliot.engine.worker.results import answer_results
 from foliot.errors import InvalidInput, ResultsUnavailable

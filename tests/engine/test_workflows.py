@@ -53,7 +53,7 @@ async def test_an_execution_that_could_not_be_opened_is_opened_after_recovery(
     async def away(*_: object) -> object:
         raise Hiccup("away")
 
-    storage, opening = engine._storage, engine._coordinator.opening
+    storage, opening = engine._storage, engine._coordinator.worker
     execution_id = await app.workflows.start("etl")
     with monkeypatch.context() as trouble:
         trouble.setattr(getattr(storage, store), verb, away)

@@ -9,7 +9,7 @@ import pytest
 from foliot import Foliot, current_run
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec, Options
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.errors import ChainRefused, WrongLoop
 from foliot.service.queries.chain_view import ChainDetailView
 from tests.interfaces.conftest import Call

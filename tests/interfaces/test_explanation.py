@@ -29,7 +29,7 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
                     why.Unfit(worker="c", missing=(), is_draining=True),
                 ),
             ),
-            "no living worker may have it (needs gpu, executor=worker): a lacks gpu, executor=worker; "
+            "no living worker can execute the run (required: gpu, executor=worker): a lacks gpu, executor=worker; "
             "b of gpus is paused (foliot worker resume gpus); c is draining",
         ),
         (

@@ -12,7 +12,7 @@ import pytest
 from foliot import Foliot
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec, Options
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from tests.interfaces.conftest import Call, copy_files, working
 from tests.interfaces.serving import outcome, started
 from tests.interfaces.terminal import Terminal

@@ -7,7 +7,7 @@ import pytest
 
 from foliot.domain.instant import MINUTE
 from foliot.interfaces.cli.follow import report_started_run
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.services import Services
 from foliot.testing.builders import LEASE, REPORT, a_job_spec, a_worker
 from foliot.testing.clock import VirtualClock

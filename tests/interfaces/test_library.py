@@ -16,7 +16,7 @@ from foliot.config import ServerSettings
 from foliot.domain.instant import Millis
 from foliot.domain.run.logs import LogEnd, LogState
 from foliot.domain.schedule.schedule import ScheduleType
-from foliot.domain.schedule.tick_run import LAUNCH_JOB, launch_job
+from foliot.domain.schedule.tick_run import LAUNCH_JOB, make_run
 from foliot.engine.node import Node
 from foliot.engine.settings import Parts, Role, Settings
 from foliot.errors import FoliotError, InvalidInput, InvalidJob, InvalidRun, NotFound, OwnedElsewhere
@@ -48,7 +48,7 @@ async def serving(app: Foliot, queue: str = "storage", settings: Settings = SETT
             clock=services.clock,
             ids=services.ids,
             runners=build_runners(app.functions, app.launcher, 8),
-            launcher=launch_job,
+            make_run=make_run,
         )
         async with running(Node(parts, settings)):
             yield

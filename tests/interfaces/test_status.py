@@ -10,11 +10,11 @@ from foliot.adapters.storage.sqlite.storage import SqliteStorage
 from foliot.domain.clock import ClockFault, ClockFaultKind
 from foliot.domain.ids import WorkerId
 from foliot.domain.instant import HOUR, MINUTE, Instant, Millis, to_datetime
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Worker, WorkerState
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.status import notice_hint, notice_text, size_text
-from foliot.ports.pages import ClockEffects, Depth, HealthDetails, LongLease, StorageSize
+from foliot.ports.health import ClockEffects, Depth, HealthDetails, LongLease, StorageSize
 from foliot.service.queries.clock_notices import ClockSetBack, clock_notices
 from foliot.service.queries.notice import State
 from foliot.service.queries.status import Notice, SchedulesLate, StatusQuery, notices_of

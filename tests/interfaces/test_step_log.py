@@ -10,8 +10,8 @@ import pytest
 from foliot import Foliot, Workflow
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.logs import LogEnd, LogState, Stream
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.interfaces.cli.render.step_log import StepTextPrinter
 from foliot.service.queries.logs import LogView
 from tests.interfaces.conftest import Call, working

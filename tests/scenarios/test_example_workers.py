@@ -15,7 +15,7 @@ import pytest
 
 from foliot import Foliot
 from foliot.interfaces.api.access import StoredAccess
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.services import Services
 from tests.interfaces.api.serving import Client, serving
 
@@ -46,7 +46,7 @@ async def services(tmp_path: Path) -> AsyncIterator[Services]:
 
 @pytest.fixture
 async def server(services: Services) -> AsyncIterator[Client]:
-    async with serving(services, StoredAccess(services, may_be_open=False)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=False)) as client:
         yield client
 
 

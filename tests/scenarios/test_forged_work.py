@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from foliot.domain.ids import RunId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Millis
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Claim, Worker
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success
 from foliot.domain.run.run import Status
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.pages import RunFilter
 from foliot.ports.work import Claimed
 from foliot.testing.builders import a_chunk, a_finish, a_worker, every, succeeded

@@ -16,17 +16,17 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import HOUR, Instant
 from foliot.domain.job.job import JobSpec
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Finish
 from foliot.domain.run.outcome import Failure, Outcome, Reason, Success
 from foliot.domain.run.run import NewRun, Status
 from foliot.domain.tree.settlement import Settlement
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Condition, Result
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.engine.coordinator.decider import TreeDecider
 from foliot.engine.coordinator.inputs import Inputs
-from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
 from foliot.engine.coordinator.starter import Starter
 from foliot.ports.pages import RunFilter
@@ -102,7 +102,7 @@ async def _open(storage: Storage, names: list[str]) -> RunId:
     worker = a_worker(queues=[TREES_QUEUE])
     await storage.work.register(worker, HOUR)
     [claim], definitions = await storage.work.claim(worker.id, worker.queues, 1)
-    starter = Starter(storage.trees, _ids, _KINDS, TreeReader(storage.trees), Inputs(storage.items, {}, storage.clock))
+    starter = Starter(storage.trees, _ids, _KINDS, TreeDecider(storage.trees), Inputs(storage.items, {}, storage.clock))
     assert await starter.open(claim, definitions[claim.definition_id]) is None
     return claim.run_id
 
@@ -132,8 +132,8 @@ def _outcome(result: Result) -> Outcome:
 
 async def _settle(storage: Storage, is_over: asyncio.Event) -> int:
     """Settle until the execution has ended. Return how many settlements this process saved."""
-    store, reader, wake = _CountingStore(storage.trees), TreeReader(storage.trees), storage.signal(Topic.NOTES)
-    settler = Settler(cast(TreeStore, store), _ids, _KINDS, reader, wake=wake)
+    store, decider, wake = _CountingStore(storage.trees), TreeDecider(storage.trees), storage.signal(Topic.NOTES)
+    settler = Settler(cast(TreeStore, store), _ids, _KINDS, decider, wake=wake)
     while not is_over.is_set() or (await storage.trees.unsettled(1, notes_per_tree=1)).trees:
         await settler.round()
         await asyncio.sleep(0)

@@ -62,7 +62,7 @@ async def working(services: Services, url: str) -> AsyncIterator[RemoteWorker]:
 
 @pytest.fixture
 async def network(services: Services) -> AsyncIterator[Network]:
-    access = StoredAccess(services, may_be_open=False)
+    access = StoredAccess(services, may_be_development=False)
     async with serving(services, access) as client, Network(client.base).running() as network:
         yield network
 
@@ -191,7 +191,7 @@ async def test_a_slow_network_only_delays(services: Services, network: Network) 
 
 
 async def test_a_restarted_server_knows_the_leases_of_its_workers(services: Services) -> None:
-    access = StoredAccess(services, may_be_open=False)
+    access = StoredAccess(services, may_be_development=False)
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(serving(services, access))
         network = await stack.enter_async_context(Network(first.base).running())
@@ -210,7 +210,7 @@ async def test_two_servers_behind_one_address_share_leases_and_nonces(monkeypatc
     with fresh_database() as (database, name):
         async with opened(database.dsn(name)) as one, opened(database.dsn(name)) as two, AsyncExitStack() as stack:
             clients = [
-                await stack.enter_async_context(serving(each, StoredAccess(each, may_be_open=False)))
+                await stack.enter_async_context(serving(each, StoredAccess(each, may_be_development=False)))
                 for each in (one, two)
             ]
             network = await stack.enter_async_context(Network(*(client.base for client in clients)).running())

@@ -45,7 +45,8 @@ async def test_a_worker_with_a_certificate_has_the_labels_of_the_enrolment_with_
         services = await app.open()
         await services.enrolments.register("gpu-1", labels=["gpu"])
         signed = SignedCredentials(certificates={"CN=gpu-1,O=Example": Role.WORKER})
-        async with serving(services, StoredAccess(services, may_be_open=False, signed=signed), tls=tls) as client:
+        access = StoredAccess(services, may_be_development=False, signed=signed)
+        async with serving(services, access, tls=tls) as client:
             run_id = await app.enqueue("train")
             server = Server(
                 url=client.base, tls_ca=authority.file, tls_cert=shown["certfile"], tls_key=shown["keyfile"]

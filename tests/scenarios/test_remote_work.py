@@ -10,13 +10,13 @@ from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import IdSource, JobId, RunId, Token
 from foliot.domain.instant import SECOND, Millis
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
 from foliot.domain.run.progress import SavedProgress
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import Status
-from foliot.domain.schedule.tick_run import launch_job
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.schedule.tick_run import make_run
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.coordinator.role import CoordinatorRole
@@ -251,7 +251,7 @@ def a_coordinator(site: Site) -> CoordinatorRole:
         clock=site.clock,
         ids=IdSource(lambda: 0),
         runners={},
-        launcher=launch_job,
+        make_run=make_run,
     )
     return CoordinatorRole(parts, Settings(label="coordinator"))
 

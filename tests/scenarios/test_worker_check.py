@@ -45,7 +45,7 @@ async def credentials(services: Services) -> dict[str, str]:
 
 
 async def test_every_check_passes_with_signed_messages(services: Services) -> None:
-    async with serving(services, StoredAccess(services, may_be_open=False)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=False)) as client:
         status, printed = await check(client.base, **await credentials(services))
 
     assert (status, "failed" in printed) == (0, False), printed
@@ -70,7 +70,7 @@ async def test_a_server_that_accepts_any_signature_is_reported(
         return Principal(kind=PrincipalKind.WORKER, name=candidate.enrolment.name, role=Role.WORKER)
 
     monkeypatch.setattr(EnrolmentService, "verify", believe)
-    async with serving(services, StoredAccess(services, may_be_open=False)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=False)) as client:
         status, printed = await check(client.base, **await credentials(services))
 
     assert status == 1

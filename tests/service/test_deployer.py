@@ -19,7 +19,7 @@ from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.errors import FoliotError, InvalidSchedule, InvalidWorkflow, NotFound, OwnedElsewhere
 from foliot.ports.pages import RunFilter
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene

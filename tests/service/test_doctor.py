@@ -18,8 +18,8 @@ from foliot.domain.job.job import Job, JobSpec
 from foliot.domain.run.lease import Worker, WorkerState
 from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from foliot.errors import Place, Problem, Severity, StorageUnavailable
+from foliot.ports.health import Depth, HealthDetails, StorageSize
 from foliot.ports.host import HostFacts
-from foliot.ports.pages import Depth, HealthDetails, StorageSize
 from foliot.service.queries.clock_notices import ClocksDiffer, ClockSetBack
 from foliot.service.queries.doctor.findings import (
     ConfigProblem,

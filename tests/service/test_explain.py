@@ -17,8 +17,8 @@ from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.domain.workflow.start import StartInput
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.pages import AwaitedLimit, Blockers, ExecutionDetails
-from foliot.service import explanation as why
-from foliot.service.explain import ExecutionExplainer, explain_single_run
+from foliot.service import explanation as reasons
+from foliot.service.why import ExecutionExplainer, explain_single_run
 from foliot.testing.builders import REPORT, a_job
 from foliot.testing.clock import START
 
@@ -57,19 +57,19 @@ def blockers(*workers: WorkerState, limits: dict[RunId, list[AwaitedLimit]] | No
 @pytest.mark.parametrize(
     ("workers", "expected"),
     [
-        ([worker(is_alive=False)], why.NoWorker(queue="default")),
+        ([worker(is_alive=False)], reasons.NoWorker(queue="default")),
         (
             [worker()._replace(is_draining=True)],
-            why.NoFittingWorker(
-                queue="default", needs=(), workers=(why.Unfit(worker="north", missing=(), is_draining=True),)
+            reasons.NoFittingWorker(
+                queue="default", needs=(), workers=(reasons.Unfit(worker="north", missing=(), is_draining=True),)
             ),
         ),
-        ([worker(queues=("mail",))], why.NoWorker(queue="default")),
-        ([worker(running=2)], why.NoFreeSlot(slots=2)),
-        ([worker(running=2), worker()], why.WaitsForTurn()),
+        ([worker(queues=("mail",))], reasons.NoWorker(queue="default")),
+        ([worker(running=2)], reasons.NoFreeSlot(slots=2)),
+        ([worker(running=2), worker()], reasons.WaitsForTurn()),
     ],
 )
-def test_a_queued_run_waits_for_a_worker(workers: list[WorkerState], expected: why.RunExplanation) -> None:
+def test_a_queued_run_waits_for_a_worker(workers: list[WorkerState], expected: reasons.RunExplanation) -> None:
     assert explain_single_run(run(Status.QUEUED), job(max_concurrent=1), blockers(*workers)) == expected
 
 
@@ -89,43 +89,46 @@ def test_a_queued_run_without_its_places_has_the_limit_and_its_holders(
     found = explain_single_run(run(Status.QUEUED), job(**options), blockers(limits={RunId("r"): awaited}))
 
     option, value = limit
-    assert found == why.WaitsForLimit(option=option, value=value, holders=("x", "y"))
+    assert found == reasons.WaitsForLimit(option=option, value=value, holders=("x", "y"))
 
 
 @pytest.mark.parametrize(
     ("known", "expected"),
     [
-        (run(Status.SCHEDULED, attempt=0), why.Due(due_at=to_datetime(START))),
-        (run(Status.SCHEDULED), why.RetryDue(attempt=1, due_at=to_datetime(START))),
+        (run(Status.SCHEDULED, attempt=0), reasons.Due(due_at=to_datetime(START))),
+        (run(Status.SCHEDULED), reasons.RetryDue(attempt=1, due_at=to_datetime(START))),
         (
             run(Status.RUNNING, worker_id="w"),
-            why.Running(attempt=1, worker="north", started_at=to_datetime(START)),
+            reasons.Running(attempt=1, worker="north", started_at=to_datetime(START)),
         ),
-        (run(Status.RUNNING, worker_id="gone"), why.Running(attempt=1, worker="gone", started_at=to_datetime(START))),
-        (run(Status.CANCELLING), why.CancelRequested()),
-        (run(Status.SUCCESS, finished_at=START + 2_000), why.Succeeded(attempt=1, reason=None, duration=2.0)),
+        (
+            run(Status.RUNNING, worker_id="gone"),
+            reasons.Running(attempt=1, worker="gone", started_at=to_datetime(START)),
+        ),
+        (run(Status.CANCELLING), reasons.CancelRequested()),
+        (run(Status.SUCCESS, finished_at=START + 2_000), reasons.Succeeded(attempt=1, reason=None, duration=2.0)),
         (
             run(Status.FAILED, reason="exit_code"),
-            why.Ended(status=Status.FAILED, reason="exit_code", attempts=1, has_no_retries=True),
+            reasons.Ended(status=Status.FAILED, reason="exit_code", attempts=1, has_no_retries=True),
         ),
         (
             run(Status.FAILED, reason="exit_code", attempt=2),
-            why.Ended(status=Status.FAILED, reason="exit_code", attempts=2, has_no_retries=False),
+            reasons.Ended(status=Status.FAILED, reason="exit_code", attempts=2, has_no_retries=False),
         ),
         (
             run(Status.FAILED, reason="lease_lost"),
-            why.Ended(status=Status.FAILED, reason="lease_lost", attempts=1, has_no_retries=False),
+            reasons.Ended(status=Status.FAILED, reason="lease_lost", attempts=1, has_no_retries=False),
         ),
     ],
 )
-def test_other_runs_are_explained_by_their_status(known: Run, expected: why.RunExplanation) -> None:
+def test_other_runs_are_explained_by_their_status(known: Run, expected: reasons.RunExplanation) -> None:
     assert explain_single_run(known, job(), blockers()) == expected
 
 
 def test_a_failed_run_of_a_job_with_retries_is_not_explained_by_missing_retries() -> None:
     found = explain_single_run(run(Status.FAILED), job(retry=Retry(retries=3)), blockers())
 
-    assert isinstance(found, why.Ended)
+    assert isinstance(found, reasons.Ended)
     assert not found.has_no_retries
 
 
@@ -144,23 +147,23 @@ def course(status: Status, *steps: StepRecord, spec: WorkflowSpec | None = None)
         (
             StepRecord("a", StepState(0, result=Result.SKIPPED), Status.SKIPPED, None, "not met"),
             Status.SUCCESS,
-            why.StepRunEnded(cause=None, error="not met"),
+            reasons.StepRunEnded(cause=None, error="not met"),
         ),
         (
             StepRecord("a", StepState(0, result=Result.FAILURE), Status.CANCELLED, "cancelled", None),
             Status.CANCELLED,
-            why.StepRunEnded(cause="cancelled", error=None),
+            reasons.StepRunEnded(cause="cancelled", error=None),
         ),
         (
             StepRecord("a", StepState(0, result=Result.FAILURE), Status.CANCELLED, None, "no"),
             Status.TIMEOUT,
-            why.ExecutionTimedOut(),
+            reasons.ExecutionTimedOut(),
         ),
         (StepRecord("a", StepState(0, result=Result.SUCCESS), Status.SUCCESS), Status.SUCCESS, None),
     ],
 )
 def test_an_ended_step_is_explained_by_its_run(
-    ended: StepRecord, whole: Status, expected: why.StepExplanation | None
+    ended: StepRecord, whole: Status, expected: reasons.StepExplanation | None
 ) -> None:
     assert course(whole, ended).explain_steps() == {"a": expected}
 
@@ -173,15 +176,15 @@ def test_a_blocked_step_is_explained_by_its_blocking_steps() -> None:
 
     found = course(Status.FAILED, first, second, spec=spec).explain_steps()["b"]
 
-    blocking = why.BlockingStep(step="a", result="failure", run_id="x", edge=edge, is_output_wrong=False)
-    assert found == why.Blocked(steps=(blocking,))
+    blocking = reasons.BlockingStep(step="a", result="failure", run_id="x", edge=edge, is_output_wrong=False)
+    assert found == reasons.Blocked(steps=(blocking,))
 
 
 def test_an_execution_of_a_missing_version_is_explained_by_it() -> None:
     found = course(Status.RUNNING, StepRecord("a", StepState(0))).explain()
 
-    assert found == why.ExecutionUnreadable(error="workflow 'etl version 1' does not exist")
-    assert course(Status.CANCELLING).explain() == why.StepsEnding()
+    assert found == reasons.ExecutionUnreadable(error="workflow 'etl version 1' does not exist")
+    assert course(Status.CANCELLING).explain() == reasons.StepsEnding()
 
 
 def test_an_ended_execution_names_what_failed_and_which_step_recovered_it() -> None:
@@ -196,6 +199,6 @@ def test_an_ended_execution_names_what_failed_and_which_step_recovered_it() -> N
     states = {"load": Result.FAILURE, "send": Result.FAILURE, "restore": Result.SUCCESS}
     records = [StepRecord(name, StepState(0, result=result)) for name, result in states.items()]
 
-    assert course(Status.FAILED, *records, spec=spec).explain() == why.ExecutionEnded(
+    assert course(Status.FAILED, *records, spec=spec).explain() == reasons.ExecutionEnded(
         total=3, results={"success": 1, "failure": 2}, failed=("send",), recovered={"load": ("restore",)}
     )

@@ -14,8 +14,8 @@ from foliot.domain.fanout.spec import FanoutFields, Reducer
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import Run, Status
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.errors import FoliotError, InvalidInput, InvalidRun
 from foliot.ports.fanouts import FanoutDetails, FanoutRecord
 from foliot.service.explanation import FanoutRunning

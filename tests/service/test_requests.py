@@ -14,7 +14,7 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import JobSpec
 from foliot.errors import InvalidInput
 from foliot.service.commands.requests import RequestService
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 

@@ -13,7 +13,7 @@ from foliot.domain.run.mark import MarkAnswer
 from foliot.domain.run.run import Status
 from foliot.errors import InvalidRun, NotFound
 from foliot.ports.pages import RunFilter
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.services import Services
 from foliot.testing.builders import REPORT, a_run, failed, succeeded
 from foliot.testing.conformance.storage.scene import Scene

@@ -13,7 +13,7 @@ from foliot.domain.run.mark import MarkAnswer
 from foliot.errors import RowUnreadable
 from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.run_view import view_run
 from foliot.service.queries.verify import verify_rows

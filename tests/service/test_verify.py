@@ -13,9 +13,9 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.audit import Fault
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.schedule.tick import tick_key
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import ON_SUCCESS
 from foliot.service.queries import verify as verifying
 from foliot.service.queries.verify import Report, verify

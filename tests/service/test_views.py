@@ -12,7 +12,7 @@ from foliot.domain.run.lease import Claim, Finish
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.domain.schedule.tick import TickOutcome, TickReason, tick_key
-from foliot.ports.pages import OverviewLimits
+from foliot.ports.health import OverviewLimits
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.job_view import view_job
 from foliot.service.queries.overview import DepthView

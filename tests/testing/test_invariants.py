@@ -15,7 +15,7 @@ from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.schedule import Catchup, Overlap, ScheduleSpec
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
-from foliot.ports.pages import ScheduleLedger
+from foliot.ports.ticks import ScheduleLedger
 from foliot.testing.builders import every, failed, retention, succeeded, to_retry
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Scene

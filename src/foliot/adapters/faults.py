@@ -42,7 +42,7 @@ VERBS: Final = (
         "remove_dependency",
         "open",
         "settle_trees",
-        "pass_gates",
+        "decide_gates",
     ),
     *("register", "renew", "retire", "expired", "remove_expired", "lead", "resign", "prune", "prune_logs"),
     *("expire_workers", "hold_listener", "advance_listener", "release_listener", "progress", "append_items"),

@@ -17,7 +17,8 @@ from foliot.errors import InvalidInput, InvalidRun
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.launches import LaunchService
 from foliot.service.commands.maps import Items, MapService
-from foliot.service.commands.runs import RunRequest, RunService
+from foliot.service.commands.run_request import RunRequest
+from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
 

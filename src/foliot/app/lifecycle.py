@@ -21,8 +21,8 @@ from foliot.domain.input.typed import DefaultOptions
 from foliot.domain.job.job import Options
 from foliot.domain.notification.settings import NOT_CONFIGURED, NotificationSettings
 from foliot.domain.schedule.defaults import ScheduleDefaults
-from foliot.domain.schedule.firing import Launcher as TickLauncher
-from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC, LAUNCH_TIMEOUT, launch_elsewhere, launch_job
+from foliot.domain.schedule.firing import MakeRun
+from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC, LAUNCH_TIMEOUT, make_launch_run, make_run
 from foliot.domain.vocabulary.places import APPLICATION_CALL
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.engine.node import Node
@@ -216,9 +216,9 @@ class Application(Registry):
         return self._launcher is not None
 
     @property
-    def tick_launcher(self) -> TickLauncher:
+    def tick_launcher(self) -> MakeRun:
         """The function that makes the runs of ticks."""
-        return partial(launch_elsewhere, timeout=self._launch_timeout) if self.has_own_launcher else launch_job
+        return partial(make_launch_run, timeout=self._launch_timeout) if self.has_own_launcher else make_run
 
     def runners(self, settings: Settings, policy: RunnerPolicy = UNRESTRICTED) -> dict[str, Runner]:
         """Return a runner for each kind of job, with the functions of this application."""

@@ -20,8 +20,8 @@ from foliot.domain.deploy.deployment import FILE
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.job.job import JobSpec, Options, check_name
 from foliot.domain.job.kinds import KINDS
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.schedule.schedule import Overlap
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.vocabulary.chain import CHAIN, CHAIN_ONLY, INTERVAL, LIMITS, STAGE, STAGE_ONLY
 from foliot.domain.vocabulary.job import DESCRIPTION
 from foliot.errors import InvalidInput
@@ -160,7 +160,7 @@ class ChainReader:
     def _refuse_work(self, fields: Fields) -> None:
         for name in fields.keys() - _STAGE_FIELDS.keys():
             hint = "Change the job itself, or leave it out."
-            message = f"{fields[name].name} means nothing to a stage that runs a job"
+            message = f"{fields[name].name} is not an option of a stage that runs a job"
             self._reading.problems.error(fields[name].place, message, hint)
 
     def _made(self, name: str, given: dict[str, Any], fields: Fields) -> Stage | None:

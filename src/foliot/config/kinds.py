@@ -16,6 +16,7 @@ from foliot.domain.job.kinds import ALIASES, KINDS, check_spec
 from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
 from foliot.domain.job.kinds.http import read_command
 from foliot.domain.run.output_mask import SHORTEST, named_secrets
+from foliot.domain.secrets import HIDDEN
 from foliot.domain.vocabulary.kind import FANOUT_FIELDS, GATE_ALIAS, GATE_KIND, HOMES, INNER_KIND, KIND_FIELDS, NOTICES
 from foliot.domain.vocabulary.places import OF_KINDS
 from foliot.errors import InvalidInput, InvalidJob, Place, suggest
@@ -115,8 +116,8 @@ def refuse_foreign_keys(kind: Kind, own: Fields, reading: Reading) -> None:
     foreign = kind.foreign
     for name in [name for name in own if name in foreign]:
         homes = [home for home, schema in HOMES.items() if name in schema]
-        hint = f"It belongs to jobs of kind {' or '.join(homes)}."
-        reading.problems.error(own[name].place, f"{own[name].name} means nothing to a job of kind {kind.runner}", hint)
+        hint = f'It is an option of kind {" or ".join(homes)}. Remove it, or set kind = "{homes[0]}".'
+        reading.problems.error(own[name].place, f"{own[name].name} is not an option of kind {kind.runner}", hint)
 
 
 def over_defaults(own: Fields, defaults: Fields, kind: Kind) -> Fields:
@@ -175,7 +176,8 @@ def _warn_of_short_secrets(spec: Mapping[str, Any], fields: Fields, reading: Rea
     """Warn about secrets that are too short to be masked in the output of runs."""
     tables = {table: fields[table] for table in ("env", "headers") if table in fields}
     written = {table: found.node.value for table, found in tables.items()}
-    short = [name for name, secret in named_secrets(spec, written) if 0 < len(secret) < SHORTEST]
+    secrets = [(name, secret) for name, secret in named_secrets(spec, written) if secret not in ("", HIDDEN)]
+    short = [name for name, secret in secrets if len(secret) < SHORTEST]
     if short:
         names = ", ".join(dict.fromkeys(short))
         message = f"{names}: values under {SHORTEST} characters are not masked in the output of runs"
@@ -245,7 +247,7 @@ def _report_args(kind: str, fields: Fields, reading: Reading) -> None:
     """Warn of keys in `args` that have no effect."""
     for name in fields.value("args", {}):
         if name not in _NOTICES and kind != "agent":
-            message = f"{name} means nothing to a job of kind {kind}; this is ignored"
+            message = f"{name} is not an option of kind {kind}, and is ignored"
             reading.problems.warning(fields["args"].place, message, "Leave it out, or make it a job of kind agent.")
 
 

@@ -16,8 +16,8 @@ from foliot.domain.fanout.spec import FANOUT, Reducer, RunOn
 from foliot.domain.job.job import Options
 from foliot.domain.job.kinds import KINDS, check_spec
 from foliot.domain.job.kinds.http import read_command
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.retry import Retry
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.vocabulary.kind import FANOUT_FIELDS
 from foliot.errors import InvalidInput
 

@@ -10,7 +10,7 @@ from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, la
 from foliot.domain.run.run import Run, Status
 from foliot.errors import FoliotError
 from foliot.ports.pages import RunFilter
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.services import Services
 
 ANNA: Final = Actor(ActorKind.USER, "anna")

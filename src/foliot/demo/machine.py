@@ -14,7 +14,7 @@ from foliot.adapters.queue.storage import StorageQueue
 from foliot.demo.stage import Stage
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, MINUTE, SECOND, Instant, Millis, later
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.loop import IMMEDIATELY, Duty
 from foliot.engine.node import build_worker
@@ -73,7 +73,7 @@ class Machine:
             ids=ids,
             runners=runners,
             resolvers=resolvers,
-            launcher=launch_job,
+            make_run=make_run,
         )
         self._notifications = notifications
         self._next_due: Instant | None = None
@@ -82,7 +82,7 @@ class Machine:
 
     @property
     def _workers(self) -> Sequence[WorkerRole]:
-        return self._work, self._coordinator.opening
+        return self._work, self._coordinator.worker
 
     async def start(self) -> None:
         """Start a process. Runs of a process that crashed are taken from it first."""
@@ -227,7 +227,7 @@ class Machine:
 
     async def _let_attempts_go_on(self) -> None:
         """Yield until every attempt waits for time to pass, or for its log to be saved."""
-        await self._coordinator.opening.consumer.wait_idle()
+        await self._coordinator.worker.consumer.wait_idle()
         for turn in range(_TURNS):
             if self._work.logbook.wake.is_set() or self._work.consumer.running_count == self._stage.waiting:
                 return

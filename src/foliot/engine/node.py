@@ -86,8 +86,8 @@ class Node:
     @property
     def _workers(self) -> Sequence[WorkerRole]:
         """The worker and the one that opens trees. The latter stops last: it has no long attempts to wait for."""
-        opening = None if self._coordinator is None else self._coordinator.opening
-        return [worker for worker in (self._worker, opening) if worker is not None]
+        of_trees = None if self._coordinator is None else self._coordinator.worker
+        return [worker for worker in (self._worker, of_trees) if worker is not None]
 
     async def start(self) -> None:
         """Start all duties. Workers are registered when this returns."""

@@ -8,7 +8,7 @@ from typing import Final
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.lease import LOCAL, WorkerFacts
-from foliot.domain.schedule.firing import Launcher, SchedulerSettings
+from foliot.domain.schedule.firing import MakeRun, SchedulerSettings
 from foliot.domain.tree.kind import TreeKind
 from foliot.engine.scheduler.janitor import RETENTION
 from foliot.engine.worker.heartbeat import LEASE
@@ -78,7 +78,7 @@ class Parts:
     clock: Clock
     ids: IdSource
     runners: Mapping[str, Runner]
-    launcher: Launcher
+    make_run: MakeRun
     trees: Mapping[str, TreeKind]
     """The kinds of trees that it opens and settles, by the kind of job."""
     tree_queue: Queue

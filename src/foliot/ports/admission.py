@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
-from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
+from foliot.domain.gate.decision import Decided, DependencyState, End, Gated, Postponed
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import WorkerState
@@ -48,8 +48,8 @@ class Admission(Protocol):
         """Return the time and up to `limit` due runs that wait for their gate, oldest first. Changes nothing."""
         ...
 
-    async def pass_gates(
-        self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
+    async def decide_gates(
+        self, decided: Sequence[Decided], postponed: Sequence[Postponed], *, at: Instant | None = None
     ) -> list[RunId]:
         """Save the decisions of gates about runs that still wait for them. Return the runs whose decision was saved.
 

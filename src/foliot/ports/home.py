@@ -1,4 +1,4 @@
-"""What the queries port returns for the page that answers first: what failed, what runs, what is next, what is late."""
+"""What the queries port returns for the home page: what failed, what runs, what is next, what was missed."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -8,9 +8,10 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.results import RunResult
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule
-from foliot.ports.account import Account
+from foliot.ports.health import Totals
 from foliot.ports.job_rows import JobRows
-from foliot.ports.pages import Blockers, Totals
+from foliot.ports.pages import Blockers
+from foliot.ports.ticks import Account
 
 
 class HomeFilter(NamedTuple):

@@ -11,7 +11,7 @@ from foliot.domain.run.run import Run
 from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Schedule
 from foliot.errors import RowUnreadable
-from foliot.ports.pages import ListedTick
+from foliot.ports.ticks import ListedTick
 
 
 class JobRowFilter(NamedTuple):

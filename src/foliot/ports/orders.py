@@ -28,7 +28,7 @@ class Orders(Protocol):
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
         """Create runs, in order. Due runs are ready immediately (or wait for their limits), later ones are scheduled.
 
-        A gated run is scheduled, due or not, until its gate has decided (`Admission.gated`, `pass_gates`).
+        A gated run is scheduled, due or not, until its gate has decided (`Admission.gated`, `decide_gates`).
         A run whose dedupe key is taken is not created: the run that has the key is returned. Scope `forever` keeps the
         key as long as the run is kept, `active` until that run is terminal, `window` for `dedupe_for` milliseconds.
         A run with a `job_revision` is created only if its job has this revision; otherwise it is answered as outdated.

@@ -1,27 +1,25 @@
-"""What the queries port takes and returns: filters, pages, lists and their parts."""
+"""What the queries port takes and returns: runs, jobs, schedules and workflows, with what is needed to explain them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from foliot.domain.clock import ClockFault
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import JobId, RunId, ScheduleId, Token
-from foliot.domain.instant import LATEST, Instant
+from foliot.domain.instant import Instant
 from foliot.domain.job.job import Job
 from foliot.domain.run.lease import WorkerState
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.report import LaunchRecord
 from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.domain.schedule.project_pause import ProjectPause
-from foliot.domain.schedule.schedule import Pause, Revision, Schedule
-from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickRecord
-from foliot.domain.schedule.timetable import Timetable
+from foliot.domain.schedule.schedule import Revision, Schedule
 from foliot.domain.tree.run_kind import RunKind
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.start import StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails
+from foliot.ports.ticks import LedgerRow, TickDetails, TickPage
 
 
 class RunFilter(NamedTuple):
@@ -58,71 +56,6 @@ class RunListFilter(NamedTuple):
 
 
 EVERY_RUN: Final = RunListFilter()
-
-
-class Depth(NamedTuple):
-    """The number of open runs by state, each counted up to a limit."""
-
-    running: int
-    """Cancelling ones included."""
-    queued: int
-    scheduled: int
-
-
-class LedgerRow(NamedTuple):
-    """A row of the ledger."""
-
-    record: TickRecord
-    key: str | None
-    """The idempotency key of the tick; a range has none."""
-    decided_at: Instant
-    """When the row was written."""
-    error: RowUnreadable | None = None
-    """Why the row cannot be read; the other fields have what could be read."""
-
-
-class TickFilter(NamedTuple):
-    """Which rows of the ledgers to list, newest first."""
-
-    name: str | None = None
-    """A job, a workflow or a schedule. None: all schedules."""
-    since: Instant = Instant(0)
-    until: Instant = LATEST
-    """Rows that overlap [since, until]."""
-    outcomes: frozenset[TickOutcome] = frozenset()
-    """Empty: any, unless `has_failed_run`."""
-    has_failed_run: bool = False
-    """Also ticks that ran and whose run has failed or timed out."""
-    limit: int = 50
-
-
-class ListedTick(NamedTuple):
-    schedule_id: ScheduleId
-    row: LedgerRow
-
-
-class TickPage(NamedTuple):
-    ticks: Sequence[ListedTick]
-    runs: Mapping[RunId, Run]
-    """The runs of these ticks."""
-
-
-class ScheduleLedger(NamedTuple):
-    """A schedule with everything that `verify` needs to recompute its ticks."""
-
-    schedule: Schedule
-    deleted_at: Instant | None
-    revisions: Sequence[Revision]
-    pauses: Sequence[Pause]
-    planned: Sequence[PlannedTick]
-    boots: Sequence[Instant] = ()
-    """The planned moments of its ticks for boots, in order."""
-    project_pauses: Sequence[Pause] = ()
-    """The pauses of all schedules of the project."""
-
-    @property
-    def timetable(self) -> Timetable:
-        return Timetable(self.schedule.id, self.revisions, self.pauses, self.boots, self.project_pauses)
 
 
 class DoubtfulRuns(NamedTuple):
@@ -209,33 +142,6 @@ class RunDetails(NamedTuple):
     """The fanout that the run is, if it was opened."""
 
 
-class TickDetails(NamedTuple):
-    """A planned time of a schedule, with what was stored when it was decided."""
-
-    schedule_id: ScheduleId
-    at: Instant
-    """The planned time that was asked for; if a row covers it, a time of that row."""
-    schedule: Schedule | None
-    """None: the schedule has been deleted."""
-    revisions: Sequence[Revision]
-    pauses: Sequence[Pause]
-    project_pauses: Sequence[ProjectPause]
-    """The pauses of all schedules that include the time, and the one that was changed last."""
-    row: LedgerRow | None
-    """The row of the ledger that covers the time. None: it was not decided, or it is not a planned time."""
-    planned: PlannedTick | None
-    """It waits for its jittered time."""
-    before: LedgerRow | None
-    """The newest row before it."""
-    into: LedgerRow | None
-    """For a coalesced tick: the row of the tick whose run also covers it."""
-    in_flight: Sequence[Run]
-    """For a tick that was skipped because of an overlap: the runs of the schedule that had not ended then."""
-    stopped_at: Instant | None
-    """When the schedules of its job were paused because of `pause_after_failures`."""
-    has_scheduler: bool
-
-
 class Explained(NamedTuple):
     """A run, or a planned time and its run, if there is one."""
 
@@ -253,7 +159,7 @@ class JobDetails(NamedTuple):
     ticks: TickPage
     """The newest ticks of its schedules."""
     project_pause: ProjectPause | None
-    """The project pause that was changed last, in force or not. `project_pause` means the same in the types below."""
+    """The project pause that was changed last, in force or not."""
 
 
 class JobSummary(NamedTuple):
@@ -261,6 +167,7 @@ class JobSummary(NamedTuple):
     latest: Run | None
     schedules: Sequence[Schedule]
     project_pause: ProjectPause | None
+    """The project pause that was changed last, in force or not."""
 
 
 class ScheduleDetails(NamedTuple):
@@ -273,6 +180,7 @@ class ScheduleDetails(NamedTuple):
     runs: Mapping[RunId, Run]
     """The runs of these ticks."""
     project_pause: ProjectPause | None
+    """The project pause that was changed last, in force or not."""
 
 
 class WorkflowDetails(NamedTuple):
@@ -298,72 +206,18 @@ class WorkflowSummary(NamedTuple):
     latest: Run | None
     schedules: Sequence[Schedule]
     project_pause: ProjectPause | None
+    """The project pause that was changed last, in force or not."""
 
 
-class SchedulePage(NamedTuple):
+class ScheduleList(NamedTuple):
     schedules: Sequence[Schedule]
     project_pause: ProjectPause | None
+    """The project pause that was changed last, in force or not."""
 
 
 class ExecutionsPage(NamedTuple):
     executions: Sequence[ExecutionDetails]
     blockers: Blockers
-
-
-class OverviewLimits(NamedTuple):
-    """How many rows of each kind are read."""
-
-    rows: int
-    failures: int
-    counted: int
-    """Open runs are counted up to this number."""
-
-
-class OverviewDetails(NamedTuple):
-    depth: Depth
-    executions: Sequence[Execution]
-    """Open executions, oldest first."""
-    running: Sequence[Run]
-    queued: Sequence[Run]
-    failures: Sequence[Run]
-    """Newest first, like `running` and `queued`."""
-    upcoming: Sequence[Schedule]
-    """The schedules that are due next, in that order."""
-    workers: Sequence[WorkerState]
-    project_pause: ProjectPause | None
-
-
-class HealthLimits(NamedTuple):
-    rows: int
-    """How many rows of each kind are read."""
-    counted: int
-    """Open runs and late schedules are counted up to this number."""
-    late_since: Instant
-    """A schedule is late if it should have been decided at this time, or has been behind since then."""
-    failed_since: Instant
-    """Runs that were created earlier do not make a job a failing one."""
-
-
-class StorageSize(NamedTuple):
-    """Bytes on disk."""
-
-    database: int
-    """All tables but the logs."""
-    logs: int
-    free: int | None
-    """What is left on the disk. None: that is not known, because the database is on a server."""
-    engine: str = ""
-    """The database: sqlite or postgresql."""
-
-
-class Totals(NamedTuple):
-    """Counts that do not grow with the history."""
-
-    jobs: int
-    """Without steps of workflows and the jobs of Foliot."""
-    disabled: int
-    """The disabled and paused ones among them."""
-    pending_deliveries: int
 
 
 class RunTimes(NamedTuple):
@@ -375,43 +229,3 @@ class RunTimes(NamedTuple):
     """The start of the last attempt that has ended. None: none has."""
     finished_at: Instant | None
     reason: str | None
-
-
-class LongLease(NamedTuple):
-    """A worker that has not renewed since the clock was set back. Its leases expire later by the size of that step."""
-
-    worker: str
-    expires_at: Instant
-
-
-class ClockEffects(NamedTuple):
-    """What a clock that was set back delays."""
-
-    schedules: Sequence[Schedule]
-    """Schedules with decided ticks in the future, the furthest first: they do not fire until then."""
-    leases: Sequence[LongLease]
-    """Only where the wall clock decides about leases."""
-
-
-class HealthDetails(NamedTuple):
-    """What shows whether schedules fire and runs are executed."""
-
-    has_scheduler: bool
-    """Whether a process with the role scheduler is alive: one of them leads."""
-    workers: Sequence[WorkerState]
-    depth: Depth
-    ready_queues: Sequence[str]
-    """The queues with runs that a worker may claim now."""
-    late: Sequence[Schedule]
-    """Late schedules that are not paused: overdue ones, then those behind; of each, the longest delay first."""
-    late_count: int
-    failing: Sequence[Run]
-    """For each enabled job whose newest result is a failure: its newest failed run, newest first. Steps are left out.
-    Only the newest 500 failed runs, and the newest 500 timeouts, are searched."""
-    failing_count: int
-    stopped: Sequence[JobId]
-    """Jobs whose schedules were paused because of `pause_after_failures`, newest first."""
-    size: StorageSize
-    project_pause: ProjectPause | None
-    clock_faults: Sequence[ClockFault] = ()
-    """Steps and differences of clocks that processes have saved, the newest first."""

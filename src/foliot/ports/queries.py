@@ -23,40 +23,32 @@ from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.errors import RowUnreadable
-from foliot.ports.account import LedgerDetails, LedgerFilter
 from foliot.ports.chains import ChainClass, ChainDetails, ChainFilter, ChainPage
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
+from foliot.ports.health import ClockEffects, HealthDetails, HealthLimits, OverviewDetails, OverviewLimits, Totals
 from foliot.ports.home import HomeDetails, HomeFilter
 from foliot.ports.job_rows import JobFacets, JobRowFilter, JobRows
 from foliot.ports.pages import (
     EVERY_RUN,
-    ClockEffects,
     DoubtfulRuns,
     ExecutionsPage,
     Explained,
     FoundRun,
-    HealthDetails,
-    HealthLimits,
     JobDetails,
     JobSummary,
     LogSummary,
     Matches,
-    OverviewDetails,
-    OverviewLimits,
     RunDetails,
     RunFilter,
     RunListFilter,
     RunTimes,
     ScheduleDetails,
-    ScheduleLedger,
-    SchedulePage,
-    TickFilter,
-    TickPage,
-    Totals,
+    ScheduleList,
     WorkflowDetails,
     WorkflowSummary,
 )
+from foliot.ports.ticks import LedgerDetails, LedgerFilter, ScheduleLedger, TickFilter, TickPage
 
 MOST_BYTES: Final = (1 << 63) - 1
 
@@ -126,7 +118,7 @@ class Queries(Protocol):
 
     async def schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
-    ) -> SchedulePage:
+    ) -> ScheduleList:
         """Return schedules by id, those after `after`; with `job_id` those that start this job or workflow."""
         ...
 

@@ -6,14 +6,14 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from foliot.domain.chain.message import ChainRequest
-from foliot.domain.fanout.result import ChildResult, ResultQuery
+from foliot.domain.fanout.result import ChildResult, ResultQuery, no_results_error
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.logs import Stream
 from foliot.domain.run.outcome import Failure, Launched, Success
 from foliot.domain.run.progress import RunProgress
 from foliot.domain.run.run import Tick
-from foliot.errors import ChannelUnavailable, ResultsUnavailable
+from foliot.errors import ChannelUnavailable
 
 ReadResults = Callable[[ResultQuery], Coroutine[Any, Any, list[ChildResult]]]
 AskChain = Callable[[ChainRequest], Coroutine[Any, Any, Mapping[str, Any]]]
@@ -46,10 +46,7 @@ def _no_variables() -> Mapping[str, str]:
 
 async def no_results(query: ResultQuery) -> list[ChildResult]:
     """Raise ResultsUnavailable: the run belongs to no fanout, or there is no worker."""
-    raise ResultsUnavailable(
-        "this run has no results to read",
-        hint="Runs of a fanout have them while they run: its reducer, and its children.",
-    )
+    raise no_results_error()
 
 
 async def _no_chain(request: ChainRequest) -> Mapping[str, Any]:

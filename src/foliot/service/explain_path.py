@@ -10,9 +10,9 @@ from foliot.domain.chain.state import ChainStep
 from foliot.domain.gate.spec import Action
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job.job import Job
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import BEGUN, Run, Status
 from foliot.domain.tree.run_kind import RunKind, kind_of
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.execution import recovered_steps
 from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.layout import edge_words
@@ -20,8 +20,7 @@ from foliot.domain.workflow.spec import Edge
 from foliot.ports.chains import ChainDetails
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.pages import ExecutionDetails, RunDetails
-from foliot.service import explanation as why
-from foliot.service.explain import ExecutionExplainer, explain_run, missing_in_worker
+from foliot.service import explanation as reasons
 from foliot.service.path import (
     AttemptStage,
     ChainStage,
@@ -43,6 +42,7 @@ from foliot.service.path import (
     WorkerStage,
 )
 from foliot.service.queries.documents import moment, seconds
+from foliot.service.why import ExecutionExplainer, explain_run, missing_in_worker
 
 _FINAL: Final = Change(kind=ChangeKind.NEVER)
 
@@ -52,15 +52,15 @@ def binding(stage: Stage) -> Stage:
     return msgspec.structs.replace(stage, state=StageState.BINDS)
 
 
-def origin_of(page: RunDetails, chain: ChainDetails | None = None) -> Stage:
+def origin_of(details: RunDetails, chain: ChainDetails | None = None) -> Stage:
     """Return the first stage of a run without a tick: the step that it is, or what triggered it."""
-    run, execution = page.run, page.execution
+    run, execution = details.run, details.execution
     step = None if chain is None else next((one for one in chain.chain.steps if one.run_id == run.id), None)
     if chain is not None and step is not None:
         return _chain_step_stage(run, step, chain)
     if execution is not None and execution.execution.run_id == run.parent_id:
         return _step_stage(run, execution)
-    given = page.start_input
+    given = details.start_input
     trigger = f"fanout {run.parent_id}" if kind_of(run) in (RunKind.ITEM, RunKind.REDUCER) else run.trigger
     return TriggerStage(
         trigger=trigger, created_at=to_datetime(run.created_at), user_id=given.user_id, rerun_of=given.rerun_of
@@ -106,18 +106,18 @@ def _step_stage(run: Run, details: ExecutionDetails) -> StepStage:
 class RunPath:
     """The stages of a run after its origin, and which of them binds."""
 
-    def __init__(self, page: RunDetails, chain: ChainDetails | None = None) -> None:
-        self._page = page
-        self._run = page.run
-        self._why = explain_run(page, chain)
-        self._is_execution = page.execution is not None and page.execution.execution.run_id == page.run.id
+    def __init__(self, details: RunDetails, chain: ChainDetails | None = None) -> None:
+        self._details = details
+        self._run = details.run
+        self._why = explain_run(details, chain)
+        self._is_execution = details.execution is not None and details.execution.execution.run_id == details.run.id
         self._job = self._definition()
 
     def _definition(self) -> Job | None:
-        page = self._page
-        if page.execution is not None and not self._is_execution and page.run.unreadable is None:
-            return ExecutionExplainer(page.execution, page.blockers).definition(page.run)
-        return page.blockers.jobs.get(page.run.job_id)
+        details = self._details
+        if details.execution is not None and not self._is_execution and details.run.unreadable is None:
+            return ExecutionExplainer(details.execution, details.blockers).definition(details.run)
+        return details.blockers.jobs.get(details.run.job_id)
 
     def stages(self, origin: Sequence[Stage]) -> tuple[list[Stage], Change]:
         """Return all stages, exactly one of which binds, and what can change its state."""
@@ -138,7 +138,7 @@ class RunPath:
             yield from self._attempts()
             yield from self._steps()
             yield from self._items()
-            if isinstance(self._why, why.ChainExplanation):
+            if isinstance(self._why, reasons.ChainExplanation):
                 yield ChainStage(why=self._why)
         yield self._exit()
 
@@ -151,15 +151,15 @@ class RunPath:
     def _gate(self) -> Iterator[GateStage]:
         gate = None if self._job is None else self._job.spec.gate
         match self._why:
-            case why.WaitsForGate(until=until, depends_on=depends_on):
+            case reasons.WaitsForGate(until=until, depends_on=depends_on):
                 yield GateStage(decision=None, depends_on=depends_on, until=until)
-            case _ if self._page.decision is not None:
-                yield GateStage(decision=self._page.decision, depends_on=() if gate is None else gate.depends_on)
+            case _ if self._details.decision is not None:
+                yield GateStage(decision=self._details.decision, depends_on=() if gate is None else gate.depends_on)
 
     def _limit(self) -> Iterator[LimitStage]:
         options = None if self._job is None else self._job.spec.options
         match self._why:
-            case why.WaitsForLimit(option=option, value=value, holders=holders):
+            case reasons.WaitsForLimit(option=option, value=value, holders=holders):
                 yield LimitStage(option=option, value=value, holders=holders)
             case _ if options is not None and options.max_concurrent is not None:
                 yield LimitStage(option="max_concurrent", value=options.max_concurrent)
@@ -170,26 +170,26 @@ class RunPath:
         run = self._run
         serving = [
             state
-            for state in self._page.blockers.workers
+            for state in self._details.blockers.workers
             if state.takes_runs and run.queue in state.worker.queues and not missing_in_worker(state, run, self._job)
         ]
-        unfit = self._why.workers if isinstance(self._why, why.NoFittingWorker) else ()
-        started = self._page.attempts[0].started_at if self._page.attempts else run.started_at
+        unfit = self._why.workers if isinstance(self._why, reasons.NoFittingWorker) else ()
+        started = self._details.attempts[0].started_at if self._details.attempts else run.started_at
         return WorkerStage(
             queue=run.queue,
             workers=len(serving),
             slots=sum(state.worker.slots for state in serving),
             running=sum(state.running for state in serving),
             unfit=unfit,
-            needs=self._why.needs if isinstance(self._why, why.NoWorker | why.NoFittingWorker) else (),
+            needs=self._why.needs if isinstance(self._why, reasons.NoWorker | reasons.NoFittingWorker) else (),
             waited=None if started is None else max(0.0, seconds(self._first_due(), started) or 0.0),
         )
 
     def _attempts(self) -> Iterator[AttemptStage]:
         if self._is_execution or self._run.queue == TREES_QUEUE:
             return
-        run, records = self._run, self._page.attempts
-        names = {state.worker.id: state.worker.name for state in self._page.blockers.workers}
+        run, records = self._run, self._details.attempts
+        names = {state.worker.id: state.worker.name for state in self._details.blockers.workers}
         last_start = None if run.status.is_terminal else run.started_at if run.status in BEGUN else run.due_at
         starts = [*(record.started_at for record in records[1:]), last_start]
         for record, retry_at in zip(records, starts, strict=False):
@@ -218,10 +218,10 @@ class RunPath:
             )
 
     def _steps(self) -> Iterator[StepsStage]:
-        details = self._page.execution
+        details = self._details.execution
         if details is None or not self._is_execution:
             return
-        explainer = ExecutionExplainer(details, self._page.blockers)
+        explainer = ExecutionExplainer(details, self._details.blockers)
         known = details.version.spec.steps if isinstance(details.version, WorkflowVersion) else ()
         recovered, reasons = recovered_steps(known, details.steps), explainer.explain_steps()
         yield StepsStage(
@@ -243,8 +243,8 @@ class RunPath:
         )
 
     def _items(self) -> Iterator[ItemsStage]:
-        if self._page.fanout is not None and isinstance(self._why, why.FanoutExplanation):
-            yield ItemsStage(why=self._why, deadline=moment(self._page.fanout.record.deadline))
+        if self._details.fanout is not None and isinstance(self._why, reasons.FanoutExplanation):
+            yield ItemsStage(why=self._why, deadline=moment(self._details.fanout.record.deadline))
 
     def _exit(self) -> ExitStage:
         run, job = self._run, self._job
@@ -263,40 +263,40 @@ class RunPath:
 
     def _binding(self) -> tuple[type[Stage], Change]:
         match self._why:
-            case why.Due(due_at=due_at):
+            case reasons.Due(due_at=due_at):
                 return DueStage, Change(kind=ChangeKind.AT_TIME, at=due_at)
-            case why.RetryDue(due_at=due_at):
+            case reasons.RetryDue(due_at=due_at):
                 return AttemptStage, Change(kind=ChangeKind.AT_TIME, at=due_at)
-            case why.WaitsForGate(due_at=due_at, until=until, depends_on=depends_on):
+            case reasons.WaitsForGate(due_at=due_at, until=until, depends_on=depends_on):
                 return GateStage, Change(kind=ChangeKind.GATE_DECIDES, at=until or due_at, waits_for=depends_on)
-            case why.WaitsForLimit(holders=holders):
+            case reasons.WaitsForLimit(holders=holders):
                 return LimitStage, Change(kind=ChangeKind.RUN_ENDS, waits_for=holders)
-            case why.NoWorker() | why.NoFittingWorker():
+            case reasons.NoWorker() | reasons.NoFittingWorker():
                 return WorkerStage, Change(kind=ChangeKind.WORKER_STARTS)
-            case why.NoFreeSlot() | why.WaitsForTurn():
+            case reasons.NoFreeSlot() | reasons.WaitsForTurn():
                 return WorkerStage, Change(kind=ChangeKind.SLOT_FREES)
-            case why.WaitsForAnswer(execution_id=execution_id, step=step):
+            case reasons.WaitsForAnswer(execution_id=execution_id, step=step):
                 return StepStage, Change(kind=ChangeKind.ANSWERED, waits_for=(execution_id, step))
-            case why.Running() | why.CancelRequested():
+            case reasons.Running() | reasons.CancelRequested():
                 return AttemptStage, Change(kind=ChangeKind.ATTEMPT_ENDS, at=self._timeout_at())
         return self._final_binding()
 
     def _final_binding(self) -> tuple[type[Stage], Change]:
-        decision = self._page.decision
+        decision = self._details.decision
         match self._why:
-            case why.InProgress(under_way=under_way):
-                deadline = self._page.execution.execution.deadline if self._page.execution is not None else None
+            case reasons.InProgress(under_way=under_way):
+                deadline = self._details.execution.execution.deadline if self._details.execution is not None else None
                 return StepsStage, Change(kind=ChangeKind.STEPS_END, at=moment(deadline), waits_for=under_way)
-            case why.ChainInProgress(steps=steps, expires_at=expires_at):
+            case reasons.ChainInProgress(steps=steps, expires_at=expires_at):
                 names = tuple(step.step for step in steps)
                 return ChainStage, Change(kind=ChangeKind.CHAIN_GOES_ON, at=expires_at, waits_for=names)
-            case why.FanoutRunning() | why.FanoutEnding() if self._page.fanout is not None:
-                return ItemsStage, Change(kind=ChangeKind.ITEMS_END, at=moment(self._page.fanout.record.deadline))
-            case why.StepsEnding():
+            case reasons.FanoutRunning() | reasons.FanoutEnding() if self._details.fanout is not None:
+                return ItemsStage, Change(kind=ChangeKind.ITEMS_END, at=moment(self._details.fanout.record.deadline))
+            case reasons.StepsEnding():
                 return StepsStage, Change(kind=ChangeKind.STEPS_END)
-            case why.ExecutionUnreadable():
+            case reasons.ExecutionUnreadable():
                 return StepsStage, Change(kind=ChangeKind.REPAIRED)
-            case why.Unreadable(is_over=False):
+            case reasons.Unreadable(is_over=False):
                 return ExitStage, Change(kind=ChangeKind.REPAIRED)
             case _ if decision is not None and decision.action is not Action.RUN:
                 return GateStage, _FINAL

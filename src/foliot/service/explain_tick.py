@@ -8,7 +8,7 @@ from foliot.domain.schedule.schedule import UNPLANNED, Revision
 from foliot.domain.schedule.tick import TickReason
 from foliot.domain.schedule.timetable import Timetable
 from foliot.errors import InvalidInput
-from foliot.ports.pages import LedgerRow, TickDetails
+from foliot.ports.ticks import LedgerRow, TickDetails
 from foliot.service.explain_path import binding, late_by
 from foliot.service.path import Change, ChangeKind, NotPlanned, PausedStage, PolicyStage, Stage, TickStage
 from foliot.service.queries.documents import moment

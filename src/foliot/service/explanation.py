@@ -1,6 +1,6 @@
 """Explanations of the state of a run, an execution or a step: values with a fixed `code`, ids and times, without text.
 
-`service.explain` builds them; each interface writes its own text for them.
+`service.why` builds them; each interface writes its own text for them.
 """
 
 from datetime import datetime

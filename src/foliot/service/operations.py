@@ -17,14 +17,14 @@ from foliot.domain.schedule.tick import TickOutcome
 from foliot.domain.tree.run_kind import RunKind
 from foliot.service.commands.audit import AuditView
 from foliot.service.commands.dsns import DsnView
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.commands.tokens import CreatedToken, TokenView
 from foliot.service.commands.users import UserView
 from foliot.service.path import Path
 from foliot.service.queries.chain_view import ChainDetailView, ChainView, ClassView
 from foliot.service.queries.executions import ExecutionPage
 from foliot.service.queries.fanout_view import FanoutItemsView, FanoutView, ItemView
-from foliot.service.queries.jobs import JobPage, ListedJob
+from foliot.service.queries.jobs import JobListItem, JobPage
 from foliot.service.queries.logs import Cursor, LogTail, LogView
 from foliot.service.queries.overview import OverviewPage
 from foliot.service.queries.pause_view import PauseView
@@ -239,9 +239,9 @@ class ChainReads(Protocol):
 
 
 class JobReads(Protocol):
-    async def listed(self, *, limit: int = 100) -> list[ListedJob]: ...
+    async def listed(self, *, limit: int = 100) -> list[JobListItem]: ...
 
-    async def all(self) -> list[ListedJob]: ...
+    async def all(self) -> list[JobListItem]: ...
 
 
 class ScheduleReads(Protocol):

@@ -22,7 +22,7 @@ from foliot.domain.schedule.catchup import plan_firing
 from foliot.domain.schedule.firing import DueSchedule, Firing, RoundContext, SchedulerSettings
 from foliot.domain.schedule.schedule import Revision, ScheduleSpec, ScheduleType
 from foliot.domain.schedule.tick import TickOutcome, TickReason, TickRecord, tick_key
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.upkeep import Retention
 from foliot.testing.clock import START
@@ -125,7 +125,7 @@ def fire(
 ) -> Firing:
     """Decide about a due schedule as the scheduler does."""
     known = {REPORT: a_job()} if jobs is None else jobs
-    return plan_firing(due, RoundContext(now, known, scheduler or SchedulerSettings(), launch_job, iter(an_id, None)))
+    return plan_firing(due, RoundContext(now, known, scheduler or SchedulerSettings(), make_run, iter(an_id, None)))
 
 
 def a_tick(

@@ -81,7 +81,7 @@ class InlineEngine:
         self._set_up(services)
         self._seen = await self._storage.listeners.newest()
         await self._work.heartbeat.round()
-        await self._coordinator.opening.heartbeat.round()
+        await self._coordinator.worker.heartbeat.round()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -159,7 +159,7 @@ class InlineEngine:
             clock=self.clock,
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1, echo=True),
-            launcher=self.app.tick_launcher,
+            make_run=self.app.tick_launcher,
         )
         settings = Settings(label="inline", lease=_FOR_EVER)
         self._timekeeping = SchedulerRole(parts, settings)
@@ -216,7 +216,7 @@ class InlineEngine:
     async def _let_attempts_go_on(self) -> None:
         """Yield to attempts until they have ended or printed something, for a limited number of turns."""
         for _ in range(_TURNS):
-            opening = self._coordinator.opening.consumer.running_count
+            opening = self._coordinator.worker.consumer.running_count
             if not (self._work.consumer.running_count or opening) or self._work.logbook.wake.is_set():
                 return
             await asyncio.sleep(0)

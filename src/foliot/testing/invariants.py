@@ -18,8 +18,9 @@ from foliot.domain.schedule.schedule import Overlap, ScheduleSpec
 from foliot.domain.schedule.tick import REASONS, TickOutcome, TickRecord
 from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.ports.pages import RunFilter, ScheduleLedger
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
+from foliot.ports.ticks import ScheduleLedger
 from foliot.testing.chain_invariants import check_chains
 from foliot.testing.fanout_invariants import check_fanouts
 

@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 class DevelopmentAccess:
     """Allows everything to requests from this machine."""
 
-    async def is_open(self) -> bool:
+    async def is_development(self) -> bool:
         return True
 
     async def authenticate(
@@ -47,7 +47,7 @@ class DevelopmentAccess:
 class RoleAccess:
     """Each role is a token of the same name."""
 
-    async def is_open(self) -> bool:
+    async def is_development(self) -> bool:
         return False
 
     async def authenticate(

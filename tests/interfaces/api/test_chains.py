@@ -4,7 +4,7 @@ import pytest
 
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec, Options
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from tests.interfaces.api.serving import Client
 
 QUICK = {"stages": {"action": {"job": "act", "delay": 0}}}

@@ -186,7 +186,7 @@ async def test_the_probes_answer_without_a_database(services: Services, monkeypa
     async def fail(*_: object, **__: object) -> None:
         raise StorageUnavailable("no connection")
 
-    async with serving(services, StoredAccess(services, may_be_open=True)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=True)) as client:
         monkeypatch.setattr(type(services.tokens), "page", fail)
         monkeypatch.setattr(type(services.queries.events), "newest", fail)
         live, ready = await client.get("/healthz"), await client.get("/readyz")

@@ -42,7 +42,7 @@ async def attempt(services: Services) -> Attempt:
 @pytest.fixture
 async def server(services: Services) -> AsyncIterator[Client]:
     """A server with credentials, so that it is not in development mode."""
-    async with serving(services, StoredAccess(services, may_be_open=False)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=False)) as client:
         yield client
 
 
@@ -129,7 +129,7 @@ async def test_a_wrong_request_is_refused(server: Client, attempt: Attempt, body
 async def test_a_job_that_cannot_reach_the_socket_uses_the_server(services: Services, app: Foliot) -> None:
     """The variable names a socket that does not exist, as in a container. Development mode honours the token."""
     command = f"FOLIOT_CHANNEL=/nowhere {sys.executable} -m foliot progress 0.25 far && echo $FOLIOT_RUN_URL"
-    async with serving(services, StoredAccess(services, may_be_open=True)) as api:
+    async with serving(services, StoredAccess(services, may_be_development=True)) as api:
         await api.put("/api/jobs/far", {"command": command})
         async with started(app, Settings(label="test", slots=1, api_url=api.base)):
             run = await outcome(app, "far")

@@ -32,7 +32,7 @@ def signed(**claims: object) -> str:
 async def test_a_signed_token_has_the_role_of_its_claim(services: Services) -> None:
     verifier = build_jwt_verifier(AuthSettings(claims=ClaimPolicy(audience="foliot"), jwt_secret=SECRET))
     assert verifier is not None
-    access = StoredAccess(services, may_be_open=True, signed=SignedCredentials(verifier.verify))
+    access = StoredAccess(services, may_be_development=True, signed=SignedCredentials(verifier.verify))
     async with serving(services, access) as client:
 
         async def status(token: str, method: str = "GET") -> int:
@@ -97,7 +97,7 @@ async def test_a_client_certificate_has_the_role_of_its_subject(services: Servic
     server = authority.issue("server")
     tls = {"tls_cert": server["certfile"], "tls_key": server["keyfile"], "tls_client_ca": authority.file}
     credentials = SignedCredentials(certificates={"CN=deploy,O=Example": Role.VIEWER})
-    access = StoredAccess(services, may_be_open=True, signed=credentials)
+    access = StoredAccess(services, may_be_development=True, signed=credentials)
     async with serving(services, access, tls=tls) as client:
 
         async def status(method: str, **certificate: str) -> int:

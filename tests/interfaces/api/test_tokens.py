@@ -20,7 +20,7 @@ def bearer(secret: str) -> dict[str, str]:
 @pytest.mark.proves("Z7")
 async def test_a_token_opens_the_routes_of_its_role(services: Services) -> None:
     viewer = (await services.tokens.create(role="viewer")).secret
-    async with serving(services, StoredAccess(services, may_be_open=True)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=True)) as client:
         read = await client.get("/api/jobs", **bearer(viewer))
         edit = await client.put("/api/jobs/x", {"command": "true"}, **bearer(viewer))
         none = await client.get("/api/jobs")
@@ -32,14 +32,14 @@ async def test_a_token_opens_the_routes_of_its_role(services: Services) -> None:
 @pytest.mark.proves("Z8")
 async def test_a_token_in_the_url_is_not_read(services: Services) -> None:
     admin = (await services.tokens.create(role="admin")).secret
-    async with serving(services, StoredAccess(services, may_be_open=True)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=True)) as client:
         for name in ("token", "access_token"):
             assert (await client.get(f"/api/jobs?{name}={admin}")).status == 401
 
 
 async def test_development_mode_ends_with_the_first_token(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access, "_CHECK_INTERVAL", -1.0)
-    async with serving(services, StoredAccess(services, may_be_open=True)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=True)) as client:
         before = await client.get("/api/jobs")
         created = await client.post("/api/tokens", {"role": "admin", "name": "ops"})
         after = await client.get("/api/jobs")
@@ -68,7 +68,7 @@ async def test_tokens_are_created_listed_and_revoked(api: Client) -> None:
 @pytest.mark.proves("Z9")
 async def test_many_wrong_tokens_are_refused_for_a_while(services: Services) -> None:
     secret = (await services.tokens.create(role="viewer")).secret
-    stored = StoredAccess(services, may_be_open=False)
+    stored = StoredAccess(services, may_be_development=False)
     async with serving(services, stored) as client:
         statuses = [(await client.get("/api/jobs", **bearer("wrong"))).status for _ in range(31)]
         limited = await client.get("/api/jobs", **bearer("wrong"))
@@ -84,7 +84,7 @@ async def test_a_stream_ends_when_its_token_is_revoked(services: Services, monke
     monkeypatch.setattr(streams, "HEARTBEAT", 0.01)
     created = await services.tokens.create(role="viewer", name="watcher")
     async with (
-        serving(services, StoredAccess(services, may_be_open=False)) as client,
+        serving(services, StoredAccess(services, may_be_development=False)) as client,
         client.stream("/api/events", **bearer(created.secret)) as frames,
     ):
         await frames.answer.content.readline()
@@ -96,7 +96,7 @@ async def test_a_stream_ends_when_its_token_is_revoked(services: Services, monke
 async def test_an_expired_token_is_refused(services: Services) -> None:
     soon = datetime.now(UTC) + timedelta(milliseconds=50)
     secret = (await services.tokens.create(role="viewer", expires=soon)).secret
-    async with serving(services, StoredAccess(services, may_be_open=False)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=False)) as client:
         while (await client.get("/api/jobs", **bearer(secret))).status == 200:
             await asyncio.sleep(0.01)
         assert (await client.get("/api/jobs", **bearer(secret))).status == 401
@@ -189,7 +189,7 @@ async def test_a_refused_request_may_be_sent_again_with_its_key(api: Client) -> 
 async def test_each_change_is_recorded_with_its_principal(services: Services) -> None:
     editor = (await services.tokens.create(role="editor", name="deploy")).secret
     admin = (await services.tokens.create(role="admin", name="boss")).secret
-    async with serving(services, StoredAccess(services, may_be_open=False)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=False)) as client:
         await client.put("/api/jobs/x", {"command": "true"}, **bearer(editor))
         run = (await client.post("/api/jobs/x/run", {"delay": 3600}, **bearer(editor))).json["id"]
         await client.post(f"/api/runs/{run}/cancel", **bearer(editor))

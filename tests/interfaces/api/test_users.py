@@ -15,7 +15,7 @@ PASSWORD = "correct horse battery"
 async def client(services: Services) -> AsyncIterator[Client]:
     """A client of a server with an administrator."""
     await services.users.add("anna", PASSWORD, role="admin")
-    async with serving(services, StoredAccess(services, may_be_open=True)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=True)) as client:
         yield client
 
 

@@ -22,7 +22,7 @@ async def server(services: Services) -> AsyncIterator[Client]:
     for job_id, options in jobs.items():
         document = {"command": "true", "retries": 0, "max_concurrent": 100, **options}
         await services.job_documents.put(document, job_id=job_id)
-    async with serving(services, StoredAccess(services, may_be_open=False)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=False)) as client:
         yield client
 
 

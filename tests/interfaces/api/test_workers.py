@@ -26,7 +26,7 @@ async def server(services: Services) -> AsyncIterator[Client]:
     """A server that needs credentials, with the job `report`."""
     await services.tokens.create(role="admin", name="admin")
     await services.job_documents.put({"command": "true", "retries": 0, "max_concurrent": 100}, job_id="report")
-    async with serving(services, StoredAccess(services, may_be_open=False)) as client:
+    async with serving(services, StoredAccess(services, may_be_development=False)) as client:
         yield client
 
 

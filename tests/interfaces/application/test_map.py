@@ -12,7 +12,8 @@ from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import HOUR, MINUTE, Millis
-from foliot.domain.job.job import TREES_QUEUE, JobSpec, Options
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import Status
 from foliot.errors import InputsRefused, InvalidInput, InvalidJob, InvalidRun, NotFound
 from foliot.ports.pages import RunFilter

@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.wiring import open_services
 
 

@@ -12,8 +12,8 @@ from foliot import Foliot, Workflow, current_run
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.schedule.project_pause import PauseOrder
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.service.queries.run_view import RunView
 from tests.scenarios.crash.effects import effect, shell_note
 from tests.scenarios.crash.plans import PLANS

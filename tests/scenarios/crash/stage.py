@@ -14,7 +14,7 @@ from foliot.domain.run.run import Run
 from foliot.engine.scheduler.reaper import Reaper
 from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.services import Services
 from foliot.testing.invariants import read_ledgers
 from foliot.testing.postgres import PostgresServer

@@ -18,11 +18,11 @@ import pytest
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import HOUR, Instant
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import Run, Status
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.engine.coordinator.decider import TreeDecider
 from foliot.engine.coordinator.inputs import Inputs
-from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import NOTES, Settler
 from foliot.engine.coordinator.starter import Starter
 from foliot.engine.loop import IMMEDIATELY
@@ -88,7 +88,7 @@ async def test_a_settler_round_reads_a_bounded_number_of_notes(stage: Stage) -> 
     await open_tree(stage)
     await end_children(stage, 5 * NOTES)
     store = CountingTrees(stage.storage.trees)
-    settler = Settler(store.counted, stage.services.ids, KINDS, TreeReader(store.counted), wake=asyncio.Event())
+    settler = Settler(store.counted, stage.services.ids, KINDS, TreeDecider(store.counted), wake=asyncio.Event())
 
     rounds = 1
     while await settler.round() == IMMEDIATELY:
@@ -122,7 +122,7 @@ async def open_tree(stage: Stage) -> None:
     await stage.storage.work.register(worker, HOUR)
     [claim], definitions = await stage.storage.work.claim(worker.id, [TREES_QUEUE], 1)
     starter = Starter(
-        trees, stage.services.ids, KINDS, TreeReader(trees), Inputs(stage.storage.items, {}, stage.storage.clock)
+        trees, stage.services.ids, KINDS, TreeDecider(trees), Inputs(stage.storage.items, {}, stage.storage.clock)
     )
     assert await starter.open(claim, definitions[claim.definition_id]) is None
 

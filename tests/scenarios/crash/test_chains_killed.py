@@ -14,8 +14,8 @@ from foliot.domain.chain.state import ChainOutcome, ChainState
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.tree.kind import Wanted
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.chains import ChainDetails
 from foliot.testing.invariants import check_invariants
 from tests.scenarios.crash.effects import shell_note

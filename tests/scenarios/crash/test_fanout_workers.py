@@ -5,9 +5,9 @@ from typing import Final
 
 import pytest
 
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import WorkerState
 from foliot.domain.run.run import Status
-from foliot.domain.tree.tree import TREES_QUEUE
 from tests.scenarios.crash.stage import LEISURE, Stage
 
 CAP: Final = 4

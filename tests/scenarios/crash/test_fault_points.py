@@ -24,7 +24,7 @@ AT_THE_END: Final = ("retire.", "resign.", "release_listener.")
 """Points on the way out of a process that stops in good order."""
 
 BY_HAND: Final = (
-    *("rename_jobs", "mark", "answer", "report", "watch", "put_workflows", "delete_workflows", "pass_gates"),
+    *("rename_jobs", "mark", "answer", "report", "watch", "put_workflows", "delete_workflows", "decide_gates"),
     *("pause_step", "pause_job", "add_dependency", "remove_dependency", "probe", "save_clock_fault"),
     *("add_deliveries", "take_deliveries", "settle_deliveries", "ask_chain", "change_class"),
     *("put_dsn", "remove_dsn", "add_audit", "add_token", "revoke_token", "save_token_use"),

@@ -9,7 +9,7 @@ from typing import Final
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.outcome import DONE, Success
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.engine.node import Node
 from foliot.engine.settings import Parts, Settings
 from foliot.ports.runner import Attempt
@@ -42,7 +42,7 @@ async def main() -> None:
         clock=services.clock,
         ids=services.ids,
         runners={KIND: NothingRunner()},
-        launcher=launch_job,
+        make_run=make_run,
     )
     node = Node(parts, Settings(label=node_label(), slots=SLOTS, lease=LEASE, poll=Millis(100)))
     await node.start()

@@ -13,7 +13,7 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import Marked
 from foliot.errors import NotFound, RequestRefused
 from foliot.service.commands.dsns import DsnView
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.commands.tokens import CreatedToken, TokenView
 from foliot.service.commands.users import UserView
 from foliot.service.queries.pause_view import PauseView

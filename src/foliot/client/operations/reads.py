@@ -15,7 +15,7 @@ from foliot.service.queries.chain_view import ChainDetailView, ChainView, ClassV
 from foliot.service.queries.executions import ExecutionPage
 from foliot.service.queries.fanout_view import FanoutItemsView, FanoutView, ItemView
 from foliot.service.queries.job_view import JobView
-from foliot.service.queries.jobs import ListedJob
+from foliot.service.queries.jobs import JobListItem
 from foliot.service.queries.overview import OverviewPage
 from foliot.service.queries.run_view import RunView
 from foliot.service.queries.runs import RunPage
@@ -146,11 +146,11 @@ class HttpJobReads:
     def __init__(self, client: AsyncClient) -> None:
         self._jobs = client.jobs
 
-    async def listed(self, *, limit: int = 100) -> list[ListedJob]:
+    async def listed(self, *, limit: int = 100) -> list[JobListItem]:
         found = await first_items(limit, lambda size, cursor: self._jobs.page(limit=size, cursor=cursor, hidden=True))
         return [_listed(job) for job in found]
 
-    async def all(self) -> list[ListedJob]:
+    async def all(self) -> list[JobListItem]:
         found = await all_items(lambda size, cursor: self._jobs.page(limit=size, cursor=cursor, hidden=True))
         return [_listed(job) for job in found]
 
@@ -257,6 +257,6 @@ class HttpLedgers:
         return await self._server.verify(since)
 
 
-def _listed(job: answers.ListedJob) -> ListedJob:
+def _listed(job: answers.ListedJob) -> JobListItem:
     fields = {name: getattr(job, name) for name in JobView.__struct_fields__}
-    return ListedJob(job=JobView(**fields), schedules=job.schedules)
+    return JobListItem(job=JobView(**fields), schedules=job.schedules)

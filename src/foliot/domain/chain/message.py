@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
 
 from foliot.domain.chain.decision import Decision
 from foliot.domain.instant import Millis
+from foliot.errors import InvalidInput
 
 
 class Spawn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="spawn", omit_defaults=True):
@@ -58,6 +59,19 @@ _CLAIMED: Final = frozenset(
 def claim_name(name: str) -> str:
     """Return the name of a claim without differences in writing: expiresAt, expires_at and expires-at are one."""
     return name.replace("_", "").replace("-", "").lower()
+
+
+def read_chain_request(given: object, *, field: str = "") -> ChainRequest:
+    """Return a request as a job sends it. `field`: the parameter that it was given as, for the error."""
+    try:
+        request: ChainRequest = convert(split_claims(given) if isinstance(given, Mapping) else given, ChainRequest)
+    except ValidationError as error:
+        raise InvalidInput(
+            f"the request to the chain has a wrong field: {error}",
+            hint='Send for example {"type": "decide", "decision": "close"}.',
+            field=field,
+        ) from None
+    return request
 
 
 def split_claims(request: Mapping[str, Any]) -> dict[str, Any]:

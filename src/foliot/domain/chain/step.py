@@ -13,7 +13,8 @@ from foliot.domain.chain.state import Chain, ChainStep
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE, Instant, Millis, to_iso
 from foliot.domain.job.definition import tree_definition_id
-from foliot.domain.job.job import TREES_QUEUE, Delivery, JobSpec, Options
+from foliot.domain.job.job import Delivery, JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import NewRun
 from foliot.domain.tree.tree import Tree

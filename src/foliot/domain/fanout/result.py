@@ -16,6 +16,7 @@ from msgspec import Struct
 from foliot.domain.fanout.item import BASE64
 from foliot.domain.ids import RunId
 from foliot.domain.run.run import Status
+from foliot.errors import ResultsUnavailable
 
 PAGE: Final = 500
 """How many results a page has at most."""
@@ -25,6 +26,14 @@ MANIFEST_VARIABLE: Final = "FOLIOT_MANIFEST"
 """The environment variable with the path of the manifest."""
 REFERENCE: Final = "run:"
 """The beginning of a reference to the output of a run."""
+
+
+def no_results_error() -> ResultsUnavailable:
+    """Return the error for a run that reads results and belongs to no fanout."""
+    return ResultsUnavailable(
+        "this run has no results to read",
+        hint="Runs of a fanout have them while they run: its reducer, and its children.",
+    )
 
 
 class ResultQuery(NamedTuple):

@@ -59,7 +59,7 @@ class Postponed(NamedTuple):
     until: Instant
 
 
-class Passed(NamedTuple):
+class Decided(NamedTuple):
     """The gate has decided: `decision.action` is what becomes of the run."""
 
     run_id: RunId

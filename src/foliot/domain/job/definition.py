@@ -19,8 +19,9 @@ from msgspec.structs import replace
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import DefinitionId, JobId, RunId
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.job.job import TREES_QUEUE, ItemVariables, JobSpec, Options, options_in, overlay
+from foliot.domain.job.job import ItemVariables, JobSpec, Options, options_in, overlay
 from foliot.domain.job.kinds import TIMEOUTS
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.retry import Retry

@@ -13,8 +13,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, SECOND, Instant, Millis
 from foliot.domain.job.kinds import TREE_CHECKS, check_spec
 from foliot.domain.notification.rule import Notify
-from foliot.domain.run.lane import TREES_QUEUE as TREES_QUEUE
-from foliot.domain.run.lane import UNROUTED, Executor, lane_of
+from foliot.domain.run.lane import TREES_QUEUE, UNROUTED, Executor, lane_of
 from foliot.domain.run.limits import Limit, job_limit, keyed_limit
 from foliot.domain.run.retry import Retry
 from foliot.errors import InvalidInput, InvalidJob, shown
@@ -197,7 +196,8 @@ class Job(Struct, frozen=True, kw_only=True):
     created_at: Instant
     updated_at: Instant
     leads: str = ""
-    """The workflow that its schedules start in its place, made of the dependencies between jobs; "" for none."""
+    """The workflow that schedules of this job start instead of the job. Foliot makes it from the dependencies between
+    jobs (`domain.workflow.dependencies`). Empty: none, the schedules start the job."""
     paused_at: Instant | None = None
     """When it was paused. Executions skip the steps that name a paused job. A new definition does not resume it."""
     stopped_at: Instant | None = None

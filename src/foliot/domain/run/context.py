@@ -9,20 +9,17 @@ from msgspec import Struct
 
 from foliot.domain.chain.calls import AsyncChainCalls, ChainCalls
 from foliot.domain.chain.message import ChainRequest
-from foliot.domain.fanout.result import Results
+from foliot.domain.fanout.result import Results, no_results_error
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.run.logs import Stream
 from foliot.domain.run.progress import RunProgress, read_progress
 from foliot.domain.run.run import Tick
-from foliot.errors import ChannelUnavailable, ResultsUnavailable
+from foliot.errors import ChannelUnavailable
 
 
 def no_results(failed: bool) -> Results:
-    raise ResultsUnavailable(
-        "this run has no results to read",
-        hint="Runs of a fanout have them while they run: its reducer, and its children.",
-    )
+    raise no_results_error()
 
 
 def _no_chain(request: ChainRequest) -> Mapping[str, Any]:

@@ -39,9 +39,9 @@ class OutputMask:
         self._forms = tuple(sorted(forms, key=len, reverse=True))
         self._held: dict[Stream, bytes] = {}
 
-    def add(self, token: str) -> None:
-        """Mask this token too, from now on. Only as it is: it differs in each attempt, and other forms cost time."""
-        self._forms = (token.encode(), *self._forms)
+    def add(self, secret: str) -> None:
+        """Mask this secret of one attempt too, from now on. Only as it is: other forms cannot be cached."""
+        self._forms = (secret.encode(), *self._forms)
 
     def text(self, text: str) -> str:
         """Return a text without secrets."""

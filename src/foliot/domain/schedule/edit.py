@@ -3,14 +3,14 @@
 Every change raises `version`, so that a firing decided before the change cannot be saved after it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleSpec, anchored, first_fire
+from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleSpec, anchored, canonical, first_fire
 from foliot.domain.schedule.timetable import Timetable
 
 
@@ -72,6 +72,11 @@ def is_same_rule(schedule: Schedule, spec: ScheduleSpec) -> bool:
     """Return whether saving `spec` would change nothing, so that applying a file twice opens no revision."""
     current = schedule.revision.spec
     return anchored(spec, schedule.created_at, current) == current
+
+
+def is_stored(schedule_id: ScheduleId, spec: ScheduleSpec, stored: Mapping[ScheduleId, Schedule]) -> bool:
+    """Return whether a schedule is stored with this rule."""
+    return schedule_id in stored and is_same_rule(stored[schedule_id], canonical(spec, schedule_id))
 
 
 def pause(schedule: Schedule, now: Instant) -> Schedule:

@@ -12,7 +12,7 @@ from foliot.domain.instant import LATEST, Instant
 from foliot.domain.job.job import Job
 from foliot.domain.run.run import Tick
 from foliot.domain.schedule.catchup import plan_firing
-from foliot.domain.schedule.firing import DueSchedule, Firing, Launch, RoundContext
+from foliot.domain.schedule.firing import DueSchedule, Firing, RoundContext, TickStart
 from foliot.domain.schedule.memoize import memoize_by_spec
 from foliot.domain.schedule.rule import Rule
 from foliot.domain.schedule.schedule import ScheduleSpec, rule_of
@@ -55,7 +55,7 @@ class FastPath:
         if case is None:
             return None
         job, rule, before, end, oldest = case
-        now, _, _, launch, run_ids = self._context
+        now, _, _, make_run, run_ids = self._context
         moment = rule.next(max(due.settled_until, opened_at, before))
         if moment is None or not oldest <= moment <= now or moment > end:
             return None
@@ -64,7 +64,7 @@ class FastPath:
         if coming is not None and coming <= now:
             return None
         tick = Tick(due.uid, due.id, moment, tick_key(due.id, moment))
-        run = launch(Launch(RunId(next(run_ids)), tick, spec, job, now))
+        run = make_run(TickStart(RunId(next(run_ids)), tick, spec, job, now))
         if run is None:
             return None
         record = TickRecord(moment, moment, 1, _RAN, _ON_TIME, moment, number, run.id)

@@ -79,8 +79,8 @@ class Firing(Struct, gc=False):
         return self.next_run_at is None and not self.planned and kind not in UNPLANNED
 
 
-class Launch(NamedTuple):
-    """The argument of a launcher: the tick to start a run for."""
+class TickStart(NamedTuple):
+    """A tick that starts a run, and what the run is made from."""
 
     run_id: RunId
     tick: Tick
@@ -89,8 +89,8 @@ class Launch(NamedTuple):
     now: Instant
 
 
-Launcher = Callable[[Launch], NewRun | None]
-"""Turns a tick into a run to be created with it; None when there is nothing to launch."""
+MakeRun = Callable[[TickStart], NewRun | None]
+"""Makes the run that is created with a tick. None: the job does not exist."""
 
 
 class RoundContext(NamedTuple):
@@ -99,5 +99,5 @@ class RoundContext(NamedTuple):
     now: Instant
     jobs: Mapping[JobId, Job]
     settings: SchedulerSettings
-    launch: Launcher
+    make_run: MakeRun
     run_ids: Iterator[str]

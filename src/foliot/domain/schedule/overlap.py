@@ -3,7 +3,7 @@
 offered
     |-- the schedule or job is disabled -----> skipped
     |-- it has succeeded meanwhile ----------> skipped, with `skip_if_successful`
-    |-- nothing can be launched for it ------> failed
+    |-- no run can be made for it -----------> failed
     |-- no run is in flight -----------------> ran
     '-- some are: the overlap policy:
             skip            skipped
@@ -16,7 +16,7 @@ from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import Job
 from foliot.domain.run.run import Tick
-from foliot.domain.schedule.firing import DueSchedule, Firing, Launch, RoundContext
+from foliot.domain.schedule.firing import DueSchedule, Firing, RoundContext, TickStart
 from foliot.domain.schedule.schedule import Overlap, Revision, ScheduleSpec, rule_of
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
 from foliot.domain.schedule.timetable import Stretch
@@ -28,7 +28,7 @@ class FiringBuilder:
     def __init__(self, due: DueSchedule, context: RoundContext) -> None:
         self.firing = Firing(due.uid, due.version, due.settled_until)
         self._due = due
-        self._now, self._jobs, settings, self._launch, self._run_ids = context
+        self._now, self._jobs, settings, self._make_run, self._run_ids = context
         self._max_waiting = settings.max_waiting
         self._in_flight = due.in_flight
 
@@ -57,7 +57,7 @@ class FiringBuilder:
 
     def _run(self, moment: Instant, fire_at: Instant, revision: Revision, reason: TickReason, job: Job | None) -> None:
         tick = Tick(self._due.uid, self._due.id, moment, tick_key(self._due.id, moment))
-        run = self._launch(Launch(RunId(next(self._run_ids)), tick, revision.spec, job, self._now))
+        run = self._make_run(TickStart(RunId(next(self._run_ids)), tick, revision.spec, job, self._now))
         if run is None:
             self.record(moment, fire_at, revision, (TickOutcome.FAILED, TickReason.LAUNCH_FAILED))
             return

@@ -1,9 +1,9 @@
-"""Launchers: functions that make the run that is created with a tick.
+"""Makes the run that is created with a tick.
 
-The scheduler passes each tick to a launcher. `launch_job` starts the job or the workflow that the schedule names.
-`launch_elsewhere` is used when the application has its own launcher for workflows: the tick becomes a run of the
-built-in job `foliot.launch`, whose runner calls that launcher with the tick's idempotency key and retries on failure.
-If the launcher returns an id, that run stays in flight until the executor reports its end (`domain.run.report`).
+`make_run` makes a run of the job or the workflow that the schedule names. `make_launch_run` is used if the application
+starts workflows itself (`ports.launcher`): the tick gets a run of the built-in job `foliot.launch`, whose runner calls
+the application's launcher with the idempotency key of the tick and retries on failure. If the launcher returns an id,
+that run stays in flight until the executor reports its end (`domain.run.report`).
 """
 
 from typing import Any, Final
@@ -13,11 +13,11 @@ import msgspec
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, SECOND, Millis, to_iso
 from foliot.domain.job.job import JobSpec, Options, overlay
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import NewRun
-from foliot.domain.schedule.firing import Launch
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.schedule.firing import TickStart
 
 LAUNCH_JOB: Final = JobId("foliot.launch")
 LAUNCH_TIMEOUT: Final = Millis(DAY)
@@ -31,76 +31,76 @@ LAUNCH_SPEC: Final = JobSpec(
 SCHEDULE_TRIGGER: Final = "schedule"
 
 
-def launch_job(launch: Launch) -> NewRun | None:
+def make_run(start: TickStart) -> NewRun | None:
     """Return a run of the job or workflow that the schedule names, with the schedule's payload or else the job's
     template. None: the job does not exist."""
-    job = launch.job
+    job = start.job
     if job is None:
         return None
     if job.leads:
         return NewRun(
-            id=launch.run_id,
+            id=start.run_id,
             job_id=JobId(job.leads),
-            due_at=launch.now,
+            due_at=start.now,
             options=Options(queue=TREES_QUEUE),
             trigger=SCHEDULE_TRIGGER,
-            tick=launch.tick,
+            tick=start.tick,
         )
-    payload = launch.spec.payload if launch.spec.payload is not None else job.spec.payload_template
+    payload = start.spec.payload if start.spec.payload is not None else job.spec.payload_template
     return NewRun(
-        id=launch.run_id,
+        id=start.run_id,
         job_id=job.id,
-        due_at=launch.now,
+        due_at=start.now,
         payload=encode_payload(payload),
-        options=overlay(job.spec.options, launch.spec.options) if launch.spec.options else job.spec.options,
-        overrides=_overrides(launch),
+        options=overlay(job.spec.options, start.spec.options) if start.spec.options else job.spec.options,
+        overrides=_overrides(start),
         trigger=SCHEDULE_TRIGGER,
-        tick=launch.tick,
+        tick=start.tick,
         is_gated=job.spec.gate is not None,
     )
 
 
-def _overrides(launch: Launch) -> bytes | None:
+def _overrides(start: TickStart) -> bytes | None:
     """Return what the schedule gives to this run alone, as JSON: options, and how an execution begins."""
-    given = dict(launch.spec.options)
-    version, user_id = launch.spec.version, launch.spec.user_id
+    given = dict(start.spec.options)
+    version, user_id = start.spec.version, start.spec.user_id
     if version is not None or user_id is not None:
-        given["start"] = {"version": _version(launch), "user_id": user_id}
+        given["start"] = {"version": _version(start), "user_id": user_id}
     return msgspec.json.encode(given) if given else None
 
 
-def _version(launch: Launch) -> int | None:
+def _version(start: TickStart) -> int | None:
     """Return the version that the schedule names, else the current version of the workflow. None: a plain job."""
-    if launch.spec.version is not None or launch.job is None:
-        return launch.spec.version
-    return launch.job.spec.spec.get("version")
+    if start.spec.version is not None or start.job is None:
+        return start.spec.version
+    return start.job.spec.spec.get("version")
 
 
-def launch_elsewhere(launch: Launch, *, timeout: Millis = LAUNCH_TIMEOUT) -> NewRun | None:
+def make_launch_run(start: TickStart, *, timeout: Millis = LAUNCH_TIMEOUT) -> NewRun | None:
     """Return a run of the job, or, for a workflow, a run that calls the application's launcher. It has the timeout of
     the workflow, if that is deployed here and has one, else the given timeout."""
-    if launch.spec.workflow_id is None:
-        return launch_job(launch)
-    own = None if launch.job is None else launch.job.spec.options.timeout
+    if start.spec.workflow_id is None:
+        return make_run(start)
+    own = None if start.job is None else start.job.spec.options.timeout
     given = {"timeout": timeout if own is None else own}
     return NewRun(
-        id=launch.run_id,
+        id=start.run_id,
         job_id=LAUNCH_JOB,
-        due_at=launch.now,
-        payload=encode_payload(launch_arguments(launch)),
+        due_at=start.now,
+        payload=encode_payload(launch_arguments(start)),
         options=overlay(LAUNCH_SPEC.options, given),
         overrides=msgspec.json.encode(given),
         trigger=SCHEDULE_TRIGGER,
-        tick=launch.tick,
+        tick=start.tick,
     )
 
 
-def launch_arguments(launch: Launch) -> dict[str, Any]:
+def launch_arguments(start: TickStart) -> dict[str, Any]:
     """Return the arguments of the application's launcher."""
     return {
-        "workflow_id": launch.spec.workflow_id,
-        "version": _version(launch),
-        "user_id": launch.spec.user_id,
-        "scheduled_for": to_iso(launch.tick.scheduled_for),
-        "idempotency_key": launch.tick.key,
+        "workflow_id": start.spec.workflow_id,
+        "version": _version(start),
+        "user_id": start.spec.user_id,
+        "scheduled_for": to_iso(start.tick.scheduled_for),
+        "idempotency_key": start.tick.key,
     }

@@ -172,9 +172,14 @@ class Start(NamedTuple):
 class TreeKind(Protocol):
     """One kind of tree. Its methods are pure functions.
 
-    What else a new kind needs: its jobs have `options.queue = TREES_QUEUE`, so that a coordinator claims their runs;
-    `Tree.version` is 0, unless its definitions are stored in versions like those of workflows; children execute the
-    definition of their job, or, with `tree_definition_id`, that of `jobs` in the JSON body of the tree.
+    What else a new kind needs:
+    - its jobs have `options.queue = TREES_QUEUE`, so that a coordinator claims their runs
+    - an entry in `TREE_CHECKS` (`domain.job.kinds`) checks their specifications; other jobs may not have that queue
+    - `Tree.version` is 0, unless its definitions are stored in versions like those of workflows
+    - children execute the definition of their job, or, with `tree_definition_id`, that of `jobs` in the JSON body of
+      the tree
+    - a value of `RunKind` (`domain.tree.run_kind`), if lists and pages are to name it; otherwise it is shown as an
+      execution
     """
 
     @property

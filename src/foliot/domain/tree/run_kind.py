@@ -7,8 +7,8 @@ from typing import Final
 from foliot.domain.chain.spec import CHAIN as CHAIN_TREE
 from foliot.domain.fanout.kind import ITEM_TRIGGER, REDUCER_TRIGGER
 from foliot.domain.fanout.spec import FANOUT as FANOUT_TREE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import Run
-from foliot.domain.tree.tree import TREES_QUEUE
 
 
 class RunKind(StrEnum):

@@ -5,7 +5,6 @@ from typing import Any, Final, NamedTuple
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.job.job import TREES_QUEUE as TREES_QUEUE
 from foliot.domain.run.run import Status
 from foliot.errors import RowUnreadable
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import LONGEST_NAME, JobSpec, check_name
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.payload import encode_payload
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow import graph, template
 from foliot.domain.workflow.graph import Precedence, graph_of
 from foliot.domain.workflow.jobs import job_names, own_names, step_job_id, watched_by

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.workflow.spec import GRAPH as GRAPH
 from foliot.domain.workflow.spec import PART_SOURCE as PART_SOURCE
 from foliot.domain.workflow.spec import Step, WorkflowSpec

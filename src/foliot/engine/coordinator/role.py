@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.outcome import Outcome
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.engine.coordinator.decider import TreeDecider
 from foliot.engine.coordinator.inputs import Inputs
 from foliot.engine.coordinator.pruner import ExecutionPruner
-from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
 from foliot.engine.coordinator.starter import Starter
 from foliot.engine.loop import Duty
@@ -25,11 +25,11 @@ class CoordinatorRole:
 
     def __init__(self, parts: Parts, settings: Settings) -> None:
         store = parts.storage.trees
-        reader = TreeReader(store)
+        decider = TreeDecider(store)
         pruner = ExecutionPruner(parts.storage.upkeep, settings.retention)
         inputs = Inputs(parts.storage.items, parts.resolvers, parts.clock)
-        self._starter = Starter(store, parts.ids, parts.trees, reader, inputs, pruner)
-        self.opening = WorkerRole(
+        self._starter = Starter(store, parts.ids, parts.trees, decider, inputs, pruner)
+        self.worker = WorkerRole(
             parts.storage.work,
             parts.tree_queue,
             parts.clock,
@@ -46,12 +46,12 @@ class CoordinatorRole:
             store,
             parts.ids,
             parts.trees,
-            reader,
+            decider,
             wake=parts.storage.signal(Topic.NOTES),
             pruner=pruner,
             every=settings.poll,
         )
-        self.duties: Sequence[Duty] = (*self.opening.duties, self.settler)
+        self.duties: Sequence[Duty] = (*self.worker.duties, self.settler)
 
     async def _execute(self, running: RunningAttempt) -> Outcome | None:
         return await self._starter.open(running.claim, running.definition, running.interruptibly)

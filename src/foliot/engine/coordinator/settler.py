@@ -16,8 +16,8 @@ from foliot.domain.tree.abandonment import abandon
 from foliot.domain.tree.kind import Loaded, TreeKind, Wanted
 from foliot.domain.tree.settlement import Settlement
 from foliot.domain.tree.tree import Tree
+from foliot.engine.coordinator.decider import PendingDecision, TreeDecider
 from foliot.engine.coordinator.pruner import ExecutionPruner
-from foliot.engine.coordinator.reader import PendingDecision, TreeReader
 from foliot.engine.loop import IMMEDIATELY
 from foliot.errors import FoliotError
 from foliot.ports.trees import TreeStore, Unsettled, UnsettledTree
@@ -42,7 +42,7 @@ class Settler:
         store: TreeStore,
         ids: IdSource,
         kinds: Mapping[str, TreeKind],
-        reader: TreeReader,
+        decider: TreeDecider,
         *,
         wake: asyncio.Event,
         pruner: ExecutionPruner | None = None,
@@ -52,7 +52,7 @@ class Settler:
         self._store = store
         self._ids = ids
         self._kinds = kinds
-        self._reader = reader
+        self._decider = decider
         self._every = every
         self._pruner = pruner
         self._after: RunId | None = None
@@ -69,7 +69,7 @@ class Settler:
         _log_endings(endings)
         ended = [tree for tree, _ in endings]
         for tree in ended:
-            self._reader.drop_body(tree.run_id)
+            self._decider.drop_body(tree.run_id)
         if self._pruner is not None:
             await self._pruner.executions_ended({tree.job_id for tree in ended if tree.depth == 0})
         # A note that is added from now on signals this duty. An unsaved decision was made by another process or cannot
@@ -78,7 +78,7 @@ class Settler:
 
     async def _decide(self, found: Unsettled) -> list[Settlement]:
         unsettled = {one.tree.run_id: one for one in found.trees}
-        results = await self._reader.decide(
+        results = await self._decider.decide(
             {
                 run_id: self._pending_decision(one, kind, found.now)
                 for run_id, one in unsettled.items()
@@ -98,7 +98,7 @@ class Settler:
 
     def _pending_decision(self, one: UnsettledTree, kind: TreeKind, now: Instant) -> PendingDecision[Settlement]:
         def decide(loaded: Loaded) -> Settlement | Wanted:
-            tree = self._reader.attach(one.tree, kind, loaded)
+            tree = self._decider.attach(one.tree, kind, loaded)
             return tree if isinstance(tree, Wanted) else kind.decide(tree, one.notes, loaded, now, self._ids)
 
         return PendingDecision(kind, one.loaded, decide)

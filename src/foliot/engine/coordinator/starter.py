@@ -11,9 +11,9 @@ from foliot.domain.run.outcome import Failure, Interrupted, Outcome, Reason
 from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, Start, TreeKind, Wanted
 from foliot.domain.tree.settlement import Opening
 from foliot.domain.tree.tree import MAX_DEPTH
+from foliot.engine.coordinator.decider import PendingDecision, TreeDecider
 from foliot.engine.coordinator.inputs import Inputs
 from foliot.engine.coordinator.pruner import ExecutionPruner
-from foliot.engine.coordinator.reader import PendingDecision, TreeReader
 from foliot.errors import FoliotError, InvalidRun, StaleClaim, StorageUnavailable, suggest
 from foliot.ports.trees import TreeStore
 
@@ -35,14 +35,14 @@ class Starter:
         store: TreeStore,
         ids: IdSource,
         kinds: Mapping[str, TreeKind],
-        reader: TreeReader,
+        decider: TreeDecider,
         inputs: Inputs,
         pruner: ExecutionPruner | None = None,
     ) -> None:
         self._store = store
         self._ids = ids
         self._kinds = kinds
-        self._reader = reader
+        self._decider = decider
         self._inputs = inputs
         self._pruner = pruner
 
@@ -79,7 +79,7 @@ class Starter:
             # this outcome is discarded.
             return Interrupted()
         if opening.ended is None:
-            self._reader.cache_body(opening.tree)
+            self._decider.cache_body(opening.tree)
         if opening.ended is not None and claim.parent_id is None and self._pruner is not None:
             await self._pruner.executions_ended({claim.job_id})
         return None
@@ -110,7 +110,7 @@ class Starter:
             _check_depth(start)
             return kind.begin(start, loaded, claim.started_at, self._ids)
 
-        results = await self._reader.decide({claim.run_id: PendingDecision(kind, NOTHING_LOADED, begin)})
+        results = await self._decider.decide({claim.run_id: PendingDecision(kind, NOTHING_LOADED, begin)})
         result = results[claim.run_id]
         if isinstance(result, Exception):
             if not isinstance(result, FoliotError):

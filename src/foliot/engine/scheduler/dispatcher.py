@@ -9,7 +9,7 @@ from typing import Final
 
 from foliot.domain.ids import RunId
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue

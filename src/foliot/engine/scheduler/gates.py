@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from foliot.domain.gate.decision import Decision, Gated, Passed, Postponed, cooling, decide, waits, window_of
+from foliot.domain.gate.decision import Decided, Decision, Gated, Postponed, cooling, decide, waits, window_of
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
@@ -55,37 +55,37 @@ class Gates:
     async def round(self) -> Millis | None:
         now, waiting = await self._storage.admission.gated(BATCH)
         results = [await self._check(run, now) for run in waiting]
-        passed = [result for result in results if isinstance(result, Passed)]
+        decided = [result for result in results if isinstance(result, Decided)]
         postponed = [result for result in results if isinstance(result, Postponed)]
         # A run that was postponed in an earlier round may not be due yet.
         moments = [one.until for one in postponed] + [at for at in (self._next_check,) if at is not None and at > now]
         self._next_check = min(moments, default=None)
-        if passed or postponed:
-            saved = set(await self._storage.admission.pass_gates(passed, postponed))
-            _report(passed, {run.run_id: run.job_id for run in waiting if run.run_id in saved})
-        return IMMEDIATELY if len(waiting) == BATCH and passed else self._every
+        if decided or postponed:
+            saved = set(await self._storage.admission.decide_gates(decided, postponed))
+            _report(decided, {run.run_id: run.job_id for run in waiting if run.run_id in saved})
+        return IMMEDIATELY if len(waiting) == BATCH and decided else self._every
 
-    async def _check(self, run: Gated, now: Instant) -> Passed | Postponed:
+    async def _check(self, run: Gated, now: Instant) -> Decided | Postponed:
         """Decide about one run. A run whose gate cannot be read fails."""
         if run.error is not None:
             log.error("gate_unreadable", extra={"run": run.run_id, "error": run.error})
-            return Passed(run.run_id, Decision(action=Action.FAIL, reason=Reason.LAUNCH_FAILED, trouble=run.error))
+            return Decided(run.run_id, Decision(action=Action.FAIL, reason=Reason.LAUNCH_FAILED, trouble=run.error))
         if run.gate is None:
-            return Passed(run.run_id, Decision(action=Action.RUN))
+            return Decided(run.run_id, Decision(action=Action.RUN))
         return await self._evaluate(run, run.gate, now)
 
-    async def _evaluate(self, run: Gated, gate: Gate, now: Instant) -> Passed | Postponed:
+    async def _evaluate(self, run: Gated, gate: Gate, now: Instant) -> Decided | Postponed:
         if gate.cooldown:
             declined = await self._latest(run.job_id, _DECLINED, run.planned, because=_DECLINED_BECAUSE)
             if cooling(gate, declined, run.planned):
-                return Passed(run.run_id, Decision(action=Action.SKIP, reason=Reason.COOLDOWN))
+                return Decided(run.run_id, Decision(action=Action.SKIP, reason=Reason.COOLDOWN))
         since, until = await self._window_start(gate, run), now if gate.wait else run.planned
         dependencies = await self._storage.admission.dependency_states(gate.depends_on, after=since, until=until)
         if waits(gate, dependencies, run.planned, now):
             return Postponed(run.run_id, Instant(min(now + RECHECK, run.planned + gate.wait)))
         is_continuous = gate.window_kind is WindowKind.LAST_SUCCESS
         decision = msgspec.structs.replace(decide(gate, dependencies), until=until if is_continuous else None)
-        return Passed(run.run_id, decision)
+        return Decided(run.run_id, decision)
 
     async def _window_start(self, gate: Gate, run: Gated) -> Instant:
         needs_success = gate.window_kind is WindowKind.LAST_SUCCESS
@@ -117,9 +117,9 @@ def _decision(document: bytes | None) -> Decision | None:
         return None
 
 
-def _report(passed: Sequence[Passed], saved: Mapping[RunId, JobId]) -> None:
+def _report(decided: Sequence[Decided], saved: Mapping[RunId, JobId]) -> None:
     """Log the saved decisions to skip or fail a run. Decisions of other processes are logged there."""
-    for run_id, decision in passed:
+    for run_id, decision in decided:
         if decision.action is not Action.RUN and run_id in saved:
             facts = {"run": run_id, "job": saved[run_id], "action": decision.action, "reason": decision.reason}
             log.info("gate_declined", extra=facts)

@@ -16,7 +16,7 @@ class SchedulerRole:
 
     def __init__(self, parts: Parts, settings: Settings) -> None:
         storage, clock = parts.storage, parts.clock
-        self.scheduler = Scheduler(storage, clock, ids=parts.ids, launcher=parts.launcher, settings=settings.scheduler)
+        self.scheduler = Scheduler(storage, clock, ids=parts.ids, make_run=parts.make_run, settings=settings.scheduler)
         self.dispatcher = Dispatcher(storage, parts.queue, clock, poll=settings.poll)
         self.gates = Gates(storage, every=settings.poll)
         self.reaper = Reaper(storage, sweep=parts.sweep, processes=parts.processes, every=settings.poll)

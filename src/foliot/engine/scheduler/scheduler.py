@@ -13,7 +13,7 @@ from foliot.domain.ids import IdSource, ScheduleUid
 from foliot.domain.instant import MINUTE, Instant, Millis, later
 from foliot.domain.schedule.boot import fire_after_boot
 from foliot.domain.schedule.fast_path import FastPath
-from foliot.domain.schedule.firing import DueSchedule, Firing, Launcher, RoundContext, SchedulerSettings
+from foliot.domain.schedule.firing import DueSchedule, Firing, MakeRun, RoundContext, SchedulerSettings
 from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.scheduler.decision_log import DecisionLog
 from foliot.ports.clock import Clock
@@ -39,12 +39,12 @@ class Scheduler:
     name = "scheduler"
 
     def __init__(
-        self, storage: Storage, clock: Clock, *, ids: IdSource, launcher: Launcher, settings: SchedulerSettings
+        self, storage: Storage, clock: Clock, *, ids: IdSource, make_run: MakeRun, settings: SchedulerSettings
     ) -> None:
         self._storage = storage
         self._clock = clock
         self._ids = ids
-        self._launcher = launcher
+        self._make_run = make_run
         self._settings = settings
         self._decisions = DecisionLog(storage, clock)
         self._unreadable: dict[ScheduleUid, str] = {}
@@ -106,7 +106,7 @@ class Scheduler:
             return None
 
     def _context(self, due: DueBatch) -> RoundContext:
-        return RoundContext(due.now, due.jobs, self._settings, self._launcher, self._ids.stream(due.now))
+        return RoundContext(due.now, due.jobs, self._settings, self._make_run, self._ids.stream(due.now))
 
     async def _fire(self, due: DueBatch) -> int:
         """Decide about all due schedules and return how many decisions were saved.

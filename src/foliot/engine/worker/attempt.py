@@ -7,7 +7,7 @@ A runner whose task is cancelled ends what it started. `RunningAttempt` keeps th
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from enum import Enum, auto
 from functools import partial
@@ -60,7 +60,7 @@ class RunningAttempt(Struct, eq=False):
     _clock: Clock
     _work: Work
     _channel: RunChannel | None
-    _free_slot: Callable[[], None]
+    _release_slot: Callable[[], None]
     """Called if the attempt has ended, but its log is not saved yet."""
     task: asyncio.Task[None] | None = None
     """The task that executes the attempt; set by the consumer."""
@@ -120,7 +120,7 @@ class RunningAttempt(Struct, eq=False):
             self._end_progress(outcome)
         if self.log.seal(is_lost=self.ending is Ending.LEASE_LOST):
             self.is_saving_log = True
-            self._free_slot()
+            self._release_slot()
             await self.log.wait_saved()
         return outcome
 
@@ -144,23 +144,18 @@ class RunningAttempt(Struct, eq=False):
 
     async def _run(self, runner: Runner) -> Outcome:
         try:
-            attempt, timeout = self._attempt(), self.definition.timeout
+            attempt = self._attempt()
         except UNREADABLE as cause:
             # Not retryable: the row would be unreadable again.
             unreadable = RowUnreadable("run", self.claim.run_id, cause)
             return Failure(str(unreadable), Reason.LAUNCH_FAILED, retryable=False)
-        self._is_interruptible = True
         try:
             running = self._run_with_manifest(runner, attempt) if self.definition.manifest else runner.run(attempt)
-            return await (running if timeout is None else self._with_timeout(running, timeout))
+            return await self.interruptibly(running)
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and self._is_cancelled():
-                return self._outcome_of_ending()
             # A runner returns failures as outcomes; an exception is a defect, recorded with its traceback. SystemExit
             # too: it must end the run, not the worker.
             return Failure(describe_exception(error), Reason.EXCEPTION)
-        finally:
-            self._is_interruptible = False
 
     async def _run_with_manifest(self, runner: Runner, attempt: Attempt) -> Outcome:
         """Run with a file that lists the results of the fanout."""
@@ -173,13 +168,6 @@ class RunningAttempt(Struct, eq=False):
                 return Failure(f"the manifest could not be written: {error}", Reason.LAUNCH_FAILED)
             variables = {} if path is None else {MANIFEST_VARIABLE: path}
             return await runner.run(replace(attempt, environment={**attempt.environment, **variables}))
-
-    async def _with_timeout(self, running: Awaitable[Outcome], limit: Millis) -> Outcome:
-        timer = asyncio.create_task(self._end_after(limit))
-        try:
-            return await running
-        finally:
-            timer.cancel()
 
     async def _end_after(self, limit: Millis) -> None:
         await self._clock.wait(asyncio.Event(), limit)
@@ -217,8 +205,8 @@ class RunningAttempt(Struct, eq=False):
         }
         claim = self.claim
         granted = self._channel.grant(RunLease(claim.run_id, claim.worker_id, claim.token), handlers)
-        for token in secrets_of({"env": granted}):
-            self.log.hide(token)
+        for secret in secrets_of({"env": granted}):
+            self.log.add_secret(secret)
         return granted
 
     async def _answer_results(self, request: Mapping[str, object]) -> Mapping[str, object]:

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from foliot.domain.chain.message import ChainRequest, split_claims
+from foliot.domain.chain.message import ChainRequest, read_chain_request
 from foliot.domain.run.lease import Claim
-from foliot.errors import ChannelRefused, InvalidInput
+from foliot.errors import ChannelRefused
 from foliot.ports.work import Work
 
 
@@ -22,14 +20,4 @@ async def ask_chain(work: Work, claim: Claim, request: ChainRequest) -> Mapping[
 
 async def answer_chain(work: Work, claim: Claim, request: Mapping[str, object]) -> Mapping[str, Any]:
     """Answer a request of the type `chain`. Its field `request` has the type and the fields of a `ChainRequest`."""
-    try:
-        given = request.get("request")
-        asked: ChainRequest = msgspec.convert(
-            split_claims(given) if isinstance(given, Mapping) else given, ChainRequest
-        )
-    except msgspec.ValidationError as error:
-        raise InvalidInput(
-            f"the request to the chain has a wrong field: {error}",
-            hint='Send for example {"type": "decide", "decision": "close"}.',
-        ) from None
-    return {"answer": await ask_chain(work, claim, asked)}
+    return {"answer": await ask_chain(work, claim, read_chain_request(request.get("request")))}

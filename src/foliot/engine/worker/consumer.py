@@ -113,7 +113,7 @@ class Consumer:
     async def round(self) -> Millis | None:
         self._is_notified = False
         self.attempt_log.summarize()
-        wanted = min(self._free_slots(), self._batch_limit)
+        wanted = min(self._count_free_slots(), self._batch_limit)
         if wanted <= 0:
             self._more_may_be_ready = True
             return self._poll
@@ -123,7 +123,9 @@ class Consumer:
         finally:
             self._slots_claiming -= wanted
         # A slot that became free during the claim did not wake this loop.
-        return IMMEDIATELY if has_stale_hints or (self._more_may_be_ready and self._free_slots() > 0) else self._poll
+        return (
+            IMMEDIATELY if has_stale_hints or (self._more_may_be_ready and self._count_free_slots() > 0) else self._poll
+        )
 
     async def _claim_and_start(self, wanted: int) -> bool:
         """Claim runs and start them. Return True if some hints were stale: fresh ones may be queued behind them, since
@@ -166,7 +168,7 @@ class Consumer:
         while self._running:
             await asyncio.wait([running.task for running in self._running.values() if running.task is not None])
 
-    def _free_slots(self) -> int:
+    def _count_free_slots(self) -> int:
         # Each unsaved outcome still holds a lease: claim nothing while outcomes are saved too slowly.
         if self._is_draining or self._finisher.backlog + self._saving_logs > self._heartbeat.slots:
             return 0
@@ -174,7 +176,7 @@ class Consumer:
         occupied = len(self._running) - self._saving_logs
         return self._heartbeat.slots - occupied - self._slots_claiming - stuck
 
-    def _free_slot(self) -> None:
+    def _release_slot(self) -> None:
         """Free the slot of an attempt that has ended: the next run is claimed while its log is saved."""
         self._saving_logs += 1
         self.notify_free_slot()
@@ -225,7 +227,7 @@ class Consumer:
             definition = definition.with_overrides(claim.run_id, claim.overrides)
         log, progress = self._logbook.open(claim, mask_of(definition)), self._progress.open(claim)
         running = RunningAttempt(
-            claim, definition, log, progress, self._clock, self._work, self._channel, self._free_slot
+            claim, definition, log, progress, self._clock, self._work, self._channel, self._release_slot
         )
         self._running[claim.token] = running
         running.task = loop.create_task(self._process(running), name=claim.run_id)

@@ -162,11 +162,11 @@ class RunLog(Struct, eq=False, gc=False):
     def truncated(self, seen: int, stored: int) -> None:
         self._truncation = Closing(seen, stored)
 
-    def hide(self, token: str) -> None:
-        """Mask this token too in what the attempt prints."""
+    def add_secret(self, secret: str) -> None:
+        """Mask this secret too in what the attempt prints."""
         if self._mask is None:
             self._mask = OutputMask()
-        self._mask.add(token)
+        self._mask.add(secret)
 
     def masked(self, text: str) -> str:
         """Return a text about the attempt without its secrets."""

@@ -58,7 +58,7 @@ class ProgressCollector:
                 await self._work.save_progress(reports)
             except BaseException:
                 for one in unsaved:
-                    one.put_back()
+                    one.enlist()
                 raise
         return Millis(INTERVAL) if self._unsaved else None
 
@@ -83,10 +83,10 @@ class AttemptProgress(Struct, eq=False, gc=False):
     def report(self, progress: RunProgress) -> None:
         """Replace the progress. Does not wait and does not raise; ignored after the attempt has ended."""
         if not self._is_closed:
-            # Set before `put_back` checks `_is_listed`: `take` resets that flag before it reads, so that no report is
+            # Set before `enlist` checks `_is_listed`: `take` resets that flag before it reads, so that no report is
             # missed.
             self.latest = progress
-            self.put_back()
+            self.enlist()
 
     async def handle(self, request: Mapping[str, object]) -> Mapping[str, object]:
         """Handle a request of the type `progress`."""
@@ -104,7 +104,7 @@ class AttemptProgress(Struct, eq=False, gc=False):
             return None
         return ProgressReport(self._claim.run_id, self._claim.worker_id, self._claim.token, *self.latest)
 
-    def put_back(self) -> None:
+    def enlist(self) -> None:
         """Add the latest report to those that the collector saves, unless it is listed already."""
         if self._is_listed:
             return

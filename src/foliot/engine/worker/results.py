@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from foliot.domain.fanout.result import ChildResult, ResultQuery, manifest_lines, record_of
+from foliot.domain.fanout.result import ChildResult, ResultQuery, manifest_lines, no_results_error, record_of
 from foliot.domain.run.lease import Claim
-from foliot.errors import InvalidInput, ResultsUnavailable
+from foliot.errors import InvalidInput
 from foliot.ports.work import Work
 
 
@@ -27,10 +27,7 @@ async def read_results(work: Work, claim: Claim, query: ResultQuery) -> list[Chi
     """Return a page of results. Raise ResultsUnavailable if the claimed run belongs to no fanout."""
     page = await work.results(claim.run_id, claim.worker_id, claim.token, query)
     if page is None:
-        raise ResultsUnavailable(
-            "this run has no results to read",
-            hint="Runs of a fanout have them while they run: its reducer, and its children.",
-        )
+        raise no_results_error()
     return page
 
 

@@ -41,7 +41,7 @@ SESSION_COOKIES: Final = ("__Host-foliot-session", "foliot-session")
 class Authenticator(Protocol):
     """Finds the principal of a request."""
 
-    async def is_open(self) -> bool:
+    async def is_development(self) -> bool:
         """Return whether requests need no credentials: development mode."""
         ...
 
@@ -72,14 +72,14 @@ class StoredAccess:
     """Finds the principal of a token or a session in the database, of a signed token, or of a client certificate.
 
     Without any token, also a revoked one, without users and without signed credentials the server is in development
-    mode if `may_be_open`; otherwise it refuses every request. After many wrong tokens from one address, tokens from
-    there are refused for a while.
+    mode if `may_be_development`; otherwise it refuses every request. After many wrong tokens from one address, tokens
+    from there are refused for a while.
     """
 
-    def __init__(self, services: Services, *, may_be_open: bool, signed: SignedCredentials = NOT_SIGNED) -> None:
+    def __init__(self, services: Services, *, may_be_development: bool, signed: SignedCredentials = NOT_SIGNED) -> None:
         self._services = services
         self._signed = signed
-        self._may_be_open = may_be_open
+        self._may_be_development = may_be_development
         self._checked_at: float | None = None
 
     async def has_credentials(self) -> bool:
@@ -88,12 +88,12 @@ class StoredAccess:
             return True
         return bool(await services.tokens.page(revoked=True, limit=1)) or bool(await services.users.all())
 
-    async def is_open(self) -> bool:
+    async def is_development(self) -> bool:
         now = time.monotonic()
-        if self._may_be_open and (self._checked_at is None or now > self._checked_at + _CHECK_INTERVAL):
-            # Once there are credentials, the server is never open again.
-            self._may_be_open, self._checked_at = not await self.has_credentials(), now
-        return self._may_be_open
+        if self._may_be_development and (self._checked_at is None or now > self._checked_at + _CHECK_INTERVAL):
+            # Once there are credentials, the server is never in development mode again.
+            self._may_be_development, self._checked_at = not await self.has_credentials(), now
+        return self._may_be_development
 
     async def authenticate(
         self, headers: Mapping[str, str], address: str, subject: str | None = None
@@ -102,7 +102,7 @@ class StoredAccess:
         lease = self._services.channel.lease_of(secret.strip()) if scheme.lower() == "bearer" else None
         if lease is not None:
             return run_principal(lease)
-        if await self.is_open():
+        if await self.is_development():
             return DEVELOPMENT
         if scheme:
             return await self._of_token(secret.strip(), address) if scheme.lower() == "bearer" else None
@@ -193,7 +193,7 @@ def check_session_change(headers: Mapping[str, str], own: frozenset[str]) -> Non
         )
 
 
-def check_open_change(headers: Mapping[str, str]) -> None:
+def check_development_change(headers: Mapping[str, str]) -> None:
     """Refuse a change in development mode that a page of another site could have sent."""
     check_media_type(headers)
     check_origin(headers, own_origins(headers, ""))

@@ -26,8 +26,8 @@ from foliot.interfaces.api.access import (
     CHANGES,
     MODE_HEADER,
     SUBJECT,
+    check_development_change,
     check_host,
-    check_open_change,
     check_origin,
     check_session_change,
     forbidden,
@@ -97,11 +97,11 @@ class Application:
     async def _answer(
         self, request: Request, request_id: str, headers: dict[str, str], facts: dict[str, Any]
     ) -> Response:
-        is_open = await self._is_open()
-        if is_open:
+        is_development = await self._is_development()
+        if is_development:
             headers[MODE_HEADER] = "development"
         path = self._own_path(request.scope)
-        check_host(request.headers, None if is_open else self._hosts)
+        check_host(request.headers, None if is_development else self._hosts)
         found = self._routes.find(path)
         if found is None:
             return self._web_answer(request, path, headers)
@@ -109,7 +109,7 @@ class Application:
         facts["is_work"] = route.permission is Permission.WORK
         values = dict(zip(route.parameters, found.values, strict=True))
         principal, content = await self._principal(route, request)
-        self._check_change(request, principal, is_open=is_open)
+        self._check_change(request, principal, is_development=is_development)
         if principal is not None:
             facts["actor"] = str(principal.actor)
             if not route.allows(principal, values):
@@ -138,10 +138,10 @@ class Application:
         headers |= answer.headers
         return answer
 
-    async def _is_open(self) -> bool:
+    async def _is_development(self) -> bool:
         """Return whether this is development mode. A database that does not answer must not stop the probes."""
         try:
-            return await self._context.authenticator.is_open()
+            return await self._context.authenticator.is_development()
         except StorageError:
             return False
 
@@ -161,13 +161,13 @@ class Application:
             raise no_route(path)
         return path.removeprefix(base) or "/"
 
-    def _check_change(self, request: Request, principal: Principal | None, *, is_open: bool) -> None:
+    def _check_change(self, request: Request, principal: Principal | None, *, is_development: bool) -> None:
         """Refuse changes that a page of another site may have sent, and bodies that are not JSON."""
         headers, own = request.headers, own_origins(request.headers, self._context.public_url)
         if request.method not in CHANGES:
             return
-        if is_open:
-            check_open_change(headers)
+        if is_development:
+            check_development_change(headers)
         elif principal is not None and principal.kind is PrincipalKind.USER:
             check_session_change(headers, own)
         elif principal is None:

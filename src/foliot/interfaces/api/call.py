@@ -108,8 +108,8 @@ class Call:
     def accepts(self) -> str:
         return self.request.headers.get("accept", "")
 
-    def tag(self, version: object) -> None:
-        """Give the answer a version, for If-Match and If-None-Match."""
+    def set_etag(self, version: object) -> None:
+        """Set the header ETag of the answer, for If-Match and If-None-Match."""
         self.headers["ETag"] = f'"{version}"'
 
     def check_revision(self, kind: str, name: str, revision: int) -> None:

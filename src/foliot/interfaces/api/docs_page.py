@@ -33,10 +33,12 @@ CONTENT_SECURITY_POLICY: Final = (
 )
 
 
-def docs_page(routes: Routes, *, is_open: bool) -> str:
-    """Return the page. `is_open`: the server is in development mode."""
+def docs_page(routes: Routes, *, is_development: bool) -> str:
+    """Return the page. `is_development`: the server is in development mode."""
     document = openapi_document(routes)
-    note = "<p class=note>Development mode: requests from this machine need no credentials.</p>" if is_open else ""
+    note = (
+        "<p class=note>Development mode: requests from this machine need no credentials.</p>" if is_development else ""
+    )
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><title>Foliot API</title><style>{_STYLE}</style>",
         f"<h1>Foliot API {escape(foliot.__version__)}</h1>{note}",

@@ -44,7 +44,10 @@ def read_query(route: Route, query_string: bytes) -> Any:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS, errors="strict")
     except ValueError:
         raise ApiError(
-            HTTPStatus.BAD_REQUEST, "invalid_query", "the query cannot be read", hint="Encode it as UTF-8 in percent."
+            HTTPStatus.BAD_REQUEST,
+            "invalid_query",
+            "the query cannot be read",
+            hint="Encode it as UTF-8 with percent-escapes.",
         ) from None
     for name, value in pairs:
         if name in given:

@@ -1,6 +1,6 @@
 """Routes: each is declared beside its handler, and the router, OpenAPI and the reference are made of the same table.
 
-    @ROUTES.get("/jobs/{job_id}", permission=Permission.READ, summary="Return a job.")
+    @ROUTES.get("/api/jobs/{job_id}", permission=Permission.READ, summary="Return a job.")
     async def get_job(call: Call, job_id: str) -> JobView: ...
 
 The types of `query`, `body` and the answer are those of the handler's signature. A route without a permission cannot be

@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from foliot.domain.access.run_token import PURPOSE, RunLease, read_content, run_token_text, sealed_part
-from foliot.domain.chain.message import ChainRequest, split_claims
-from foliot.domain.fanout.result import ResultQuery, record_of
+from foliot.domain.chain.message import read_chain_request
+from foliot.domain.fanout.result import ResultQuery, no_results_error, record_of
 from foliot.domain.run.progress import ProgressReport, read_progress
-from foliot.errors import ChannelRefused, InvalidInput, ResultsUnavailable, SecretError
+from foliot.errors import ChannelRefused, SecretError
 from foliot.ports.secrets import Secrets
 from foliot.ports.storage import Storage
 
@@ -50,22 +48,12 @@ class ChannelService:
         """Return a page of results of the fanout that the run belongs to."""
         page = await self._work.results(*lease, query)
         if page is None:
-            raise ResultsUnavailable(
-                "this run has no results to read",
-                hint="Runs of a fanout have them while they run: its reducer, and its children.",
-            )
+            raise no_results_error()
         return [record_of(child) for child in page]
 
     async def ask_chain(self, lease: RunLease, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the answer of the chain of the run: facts, or a refusal with its `code`."""
-        try:
-            asked: ChainRequest = msgspec.convert(split_claims(request), ChainRequest)
-        except msgspec.ValidationError as error:
-            raise InvalidInput(
-                f"the request to the chain has a wrong field: {error}",
-                hint='Send for example {"type": "decide", "decision": "close"}.',
-                field="request",
-            ) from None
+        asked = read_chain_request(request, field="request")
         answer = await self._work.ask_chain(*lease, asked)
         if answer is None:
             raise ChannelRefused(_ENDED, hint="Nothing was changed.")

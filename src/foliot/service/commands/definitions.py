@@ -170,7 +170,7 @@ class DefinitionService:
         versions = await versions_with_errors(self._storage, [(name, None) for name in ids]) if ids else {}
         workflows = {name: found for (name, _), found in versions.items() if isinstance(found, WorkflowVersion)}
         schedules = {name: [one async for one in stored_schedules(self._storage, name)] for name in jobs}
-        return Stored(readable, workflows, {}, schedules)
+        return Stored(readable, workflows, schedules={}, by_target=schedules)
 
     async def _taken(self, read: TextDefinitions) -> dict[ScheduleId, Schedule]:
         """Return the stored schedules with ids that the text uses."""

@@ -20,8 +20,8 @@ from foliot.domain.job.job import JobSpec
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.errors import InvalidInput, NotFound, OwnedElsewhere, RowUnreadable
-from foliot.ports.pages import ScheduleLedger
 from foliot.ports.storage import Storage
+from foliot.ports.ticks import ScheduleLedger
 from foliot.service.commands.jobs import JobService, check_job
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService

@@ -13,8 +13,8 @@ from foliot.domain.ids import IdSource, JobId, ScheduleId
 from foliot.domain.input.words import text
 from foliot.domain.job.job import Job
 from foliot.domain.notification.rule import Notify
-from foliot.domain.schedule.edit import is_same_rule
-from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
+from foliot.domain.schedule.edit import is_stored
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.secrets import HIDDEN
 from foliot.errors import InvalidJob, RowUnreadable, shown
 from foliot.ports.clock import Clock
@@ -74,7 +74,7 @@ class JobDocumentService:
         wanted = {
             name: spec
             for name, spec in read.schedules.items()
-            if name not in read.past or _is_stored(name, spec, stored)
+            if name not in read.past or is_stored(name, spec, stored)
         }
         self._schedules.check({name: spec for name, spec in wanted.items() if name not in read.past})
         expected = None if revision is None else {read.id: revision}
@@ -126,7 +126,3 @@ def _kept_urls(tree: Mapping[str, Any], job: Job | None) -> dict[str, str]:
     notify = Notify() if job is None else job.spec.notify
     stored = {"webhook_url": notify.webhook_url, "slack_webhook_url": notify.slack_webhook_url}
     return {name: url for name, url in stored.items() if url and tree.get(name) == HIDDEN}
-
-
-def _is_stored(schedule_id: ScheduleId, spec: ScheduleSpec, stored: Mapping[ScheduleId, Schedule]) -> bool:
-    return schedule_id in stored and is_same_rule(stored[schedule_id], canonical(spec, schedule_id))

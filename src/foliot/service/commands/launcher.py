@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from foliot.domain.schedule.schedule import MAX_USER_ID, MAX_VERSION
 from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
 from foliot.errors import InvalidRun, NotFound
-from foliot.service.commands.runs import RunRequest, RunService
+from foliot.service.commands.run_request import RunRequest
+from foliot.service.commands.runs import RunService
 from foliot.service.commands.workflows import WorkflowService
 
 

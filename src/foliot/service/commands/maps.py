@@ -18,7 +18,8 @@ from foliot.domain.ids import IdSource, RunId
 from foliot.domain.input.words import text
 from foliot.domain.instant import HOUR, Millis
 from foliot.domain.job.definition import map_definition_id, map_job_id
-from foliot.domain.job.job import TREES_QUEUE, Job, Options
+from foliot.domain.job.job import Job, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.run.run import NewRun
 from foliot.errors import FoliotError, InvalidInput, InvalidRun

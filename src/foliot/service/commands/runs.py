@@ -1,35 +1,32 @@
 """Commands on runs: enqueue, retry, mark, cancel and wait."""
 
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
-from msgspec.structs import replace
 
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import IdSource, JobId, RunId
-from foliot.domain.input.timing import Moment, Span, instant, millis, optional_instant
+from foliot.domain.input.timing import Span
 from foliot.domain.input.words import text
-from foliot.domain.instant import LATEST, SECOND, Instant, Millis
+from foliot.domain.instant import Instant
 from foliot.domain.job.definition import map_definition_id, mapped_job
-from foliot.domain.job.job import DEFAULT_QUEUE, Job, Options, options_in, overlay
+from foliot.domain.job.job import Job, Options, options_in
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.logs import LogEnd
 from foliot.domain.run.mark import MarkAnswer, Marked, retry_trigger
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.run.run import AttemptRecord, NewRun, Run, Status, parse_status
 from foliot.domain.tree.run_kind import RunKind, kind_of
-from foliot.domain.tree.tree import TREES_QUEUE
-from foliot.domain.workflow.spec import PART_SOURCE
-from foliot.domain.workflow.template import has_template
-from foliot.errors import InvalidInput, InvalidRun, NotFound, RowUnreadable, WrongState, shown
+from foliot.errors import InvalidInput, InvalidRun, NotFound, RowUnreadable, WrongState
 from foliot.ports.clock import Clock
 from foliot.ports.fanouts import FanoutRecord, ItemFilter
 from foliot.ports.orders import Created
 from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService
+from foliot.service.commands.run_request import RunRequest, new_runs, options_with, payload_list, refuse_templates
 from foliot.service.paging import check_limit
 from foliot.service.queries.fanouts import FanoutQueries
 from foliot.service.queries.logs import Cursor, Logs, LogView
@@ -37,28 +34,7 @@ from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, 
 from foliot.service.queries.runs import RunQueries
 from foliot.service.run_waiter import RunWaiter
 
-MAX_DEDUPE_KEY: Final = 255
 _MAX_KNOWN_JOBS: Final = 1_000
-_TRIGGER: Final = "api"
-_SCOPES: Final = ("forever", "active")
-
-
-class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a caller can specify for a new run."""
-
-    payload: Any = None
-    run_at: Moment | None = None
-    delay: Span | None = None
-    dedupe_key: str | None = None
-    dedupe: str | timedelta = "forever"
-    options: dict[str, Any] = {}
-    extra: dict[str, Any] = {}
-    """Values stored with the run besides its options: how an execution starts."""
-    trigger: str = _TRIGGER
-    scheduled_for: Moment | None = None
-    """The planned time, where another program planned the run."""
-    run_id: RunId | None = None
-    """The id of a single run. If a run has it, that run is returned: the request is repeated after a crash."""
 
 
 class RunService:
@@ -90,7 +66,7 @@ class RunService:
         self, job_id: str, payloads: Iterable[Any], request: RunRequest | None = None
     ) -> list[RunId]:
         """Create one run for each payload, all or none, and return their ids in the same order."""
-        created = await self.create(job_id, request or RunRequest(), _payloads(payloads))
+        created = await self.create(job_id, request or RunRequest(), payload_list(payloads))
         return [one.run_id for one in created]
 
     async def create(self, job_id: str, request: RunRequest, payloads: Sequence[Any]) -> list[Created]:
@@ -98,7 +74,8 @@ class RunService:
         job = self._known_jobs.get(text(job_id, "job_id"))
         while True:
             job = job or await self._read_job(job_id)
-            runs = self._new_runs(job, request, payloads)
+            now = self._clock.now()
+            runs = new_runs(job, request, payloads, self._ids_for(request, len(payloads), now), now)
             created = await self._storage.orders.create(runs)
             if not any(answer.is_outdated for answer in created):
                 break
@@ -113,7 +90,7 @@ class RunService:
         has changed since."""
         self._known_jobs.pop(job_id, None)
         job = await self._jobs.record(job_id)
-        _refuse_templates(job)
+        refuse_templates(job)
         if len(self._known_jobs) >= _MAX_KNOWN_JOBS:
             self._known_jobs.clear()
         self._known_jobs[job_id] = job
@@ -189,7 +166,7 @@ class RunService:
             job_id=job.id,
             due_at=now,
             payload=encode_payload(run.payload),
-            options=_overlaid(job.spec.options, options_in(given)),
+            options=options_with(job.spec.options, options_in(given)),
             overrides=msgspec.json.encode(given) if given else None,
             trigger=retry_trigger(run.id),
             is_gated=job.spec.gate is not None,
@@ -282,46 +259,6 @@ class RunService:
     async def attempt_records(self, run_id: str) -> list[AttemptRecord]:
         return await self._storage.queries.attempts((await self.record(run_id)).id)
 
-    def _new_runs(self, job: Job, request: RunRequest, payloads: Sequence[Any]) -> list[NewRun]:
-        now = self._clock.now()
-        scope, window = _dedupe(request)
-        options = _overlaid(job.spec.options, request.options)
-        given = {**request.options, **request.extra}
-        overrides = msgspec.json.encode(given) if given else None
-        due_at = _due_at(request, now)
-        # A caller that gives a time to run at has planned the run for that time.
-        planned = request.run_at if request.scheduled_for is None else request.scheduled_for
-        scheduled_for = optional_instant(planned, "scheduled_for")
-        template, is_gated = job.spec.payload_template, job.spec.gate is not None
-        return [
-            NewRun(
-                id=RunId(run_id),
-                job_id=job.id,
-                due_at=due_at,
-                payload=encode_payload(template if payload is None else payload),
-                options=options,
-                overrides=overrides,
-                trigger=request.trigger,
-                dedupe_key=request.dedupe_key,
-                dedupe_scope=scope,
-                dedupe_for=window,
-                is_gated=is_gated,
-                scheduled_for=scheduled_for,
-                job_revision=job.revision,
-            )
-            for run_id, payload in zip(self._ids_for(request, len(payloads), now), payloads, strict=True)
-        ]
-
-
-def _payloads(payloads: object) -> list[Any]:
-    if isinstance(payloads, str | bytes | bytearray | Mapping) or not isinstance(payloads, Iterable):
-        raise InvalidRun(
-            f"payloads must be a list with one for each run, not {type(payloads).__name__}",
-            hint="Write [first, second]. For a single run use enqueue.",
-            field="payloads",
-        )
-    return list(payloads)
-
 
 def _not_repeatable(run: Run, error: RowUnreadable) -> RowUnreadable:
     """The payload and options of the run are not known."""
@@ -349,66 +286,3 @@ def _nothing_failed(run: Run, record: FanoutRecord) -> InvalidRun:
             f"the items of fanout {run.id} have been removed", hint=f"Repeat it whole: foliot retry {run.id}"
         )
     return InvalidRun(f"fanout {run.id} has no failed items", hint=f"Repeat it whole: foliot retry {run.id}")
-
-
-def _refuse_templates(job: Job) -> None:
-    """Refuse a step with templates: outside an execution it would be given the text of its templates."""
-    if job.spec.source == PART_SOURCE and has_template(job.spec.spec):
-        raise InvalidRun(
-            f'"{job.id}" has templates that only an execution fills in',
-            hint="Repeat one of its runs: foliot retry RUN. Or go on from it: foliot workflows rerun EXECUTION STEP.",
-            field="job",
-        )
-
-
-def _due_at(request: RunRequest, now: Instant) -> Instant:
-    if request.run_at is not None and request.delay is not None:
-        raise InvalidRun("run_at and delay are mutually exclusive", hint="Give one of them.", field="run_at")
-    if request.run_at is not None:
-        return instant(request.run_at, "run_at")
-    if request.delay is None:
-        return now
-    due_at = now + millis(request.delay, "delay")
-    if not now <= due_at <= LATEST:
-        raise InvalidRun(f"delay {shown(request.delay)} leads out of time", hint="Use 0 to a few years.", field="delay")
-    return Instant(due_at)
-
-
-def _dedupe(request: RunRequest) -> tuple[str, Millis | None]:
-    if request.dedupe_key is not None:
-        _check_dedupe_key(request.dedupe_key)
-    if isinstance(request.dedupe, timedelta):
-        window = millis(request.dedupe, "dedupe")
-        if window < SECOND:
-            raise InvalidRun("a dedupe window is at least one second", hint="Give a longer timedelta.", field="dedupe")
-        return "window", window
-    if request.dedupe not in _SCOPES:
-        raise InvalidRun(
-            f"dedupe {shown(request.dedupe)} does not exist",
-            hint='Use "forever", "active" or a timedelta.',
-            field="dedupe",
-        )
-    return request.dedupe, None
-
-
-def _check_dedupe_key(key: object) -> None:
-    if not isinstance(key, str) or not key.isprintable():
-        raise InvalidRun("dedupe_key must be printable text", hint="Hash or encode it first.", field="dedupe_key")
-    if not 0 < len(key) <= MAX_DEDUPE_KEY:
-        raise InvalidRun(
-            f"dedupe_key has {len(key)} characters",
-            hint=f"Use 1 to {MAX_DEDUPE_KEY}; hash longer keys.",
-            field="dedupe_key",
-        )
-
-
-def _overlaid(options: Options, given: dict[str, Any]) -> Options:
-    if not given:
-        return options
-    if options.queue == TREES_QUEUE:
-        # Only coordinators open workflows, so a requested queue is not used.
-        merged = _overlaid(replace(options, queue=DEFAULT_QUEUE), given)
-        return replace(merged, queue=TREES_QUEUE)
-    merged = overlay(options, given)
-    merged.check()
-    return merged

@@ -15,8 +15,8 @@ from foliot.domain.input.words import flag, text
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, Status
-from foliot.domain.schedule.edit import is_same_rule
-from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
+from foliot.domain.schedule.edit import is_stored
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.tree.run_kind import RunKind, kind_of
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.check import check_workflow
@@ -32,7 +32,6 @@ from foliot.errors import (
     NotFound,
     RowUnreadable,
     WrongState,
-    suggest,
 )
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Deployment, WorkflowVersion
@@ -42,7 +41,8 @@ from foliot.service.commands.jobs import JobService
 from foliot.service.commands.name_conflicts import NameConflicts
 from foliot.service.commands.ownership import refuse_foreign, refuse_owned
 from foliot.service.commands.reruns import RerunPlanner
-from foliot.service.commands.runs import RunRequest, RunService
+from foliot.service.commands.run_request import RunRequest
+from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.paging import (
     SUGGESTIONS,
@@ -50,9 +50,9 @@ from foliot.service.paging import (
     page_of_jobs,
     page_of_workflows,
     stored_schedules,
-    workflow_id_of,
 )
 from foliot.service.queries.execution_view import ExecutionView, view_execution
+from foliot.service.references import References
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ class WorkflowService:
         await self._refuse_taken(read.id, read.schedules)
         stored = {one.id: one async for one in stored_schedules(self._storage, read.id)}
         wanted = {
-            name: one for name, one in read.schedules.items() if name not in read.past or _is_stored(name, one, stored)
+            name: one for name, one in read.schedules.items() if name not in read.past or is_stored(name, one, stored)
         }
         gone = [name for name, one in stored.items() if _was_deployed(one) and name not in wanted]
         new = await self._schedules.prepare(wanted)
@@ -159,24 +159,24 @@ class WorkflowService:
 
     async def check(self, workflows: Mapping[str, WorkflowSpec], declared: Declared | None = None) -> None:
         """Refuse workflows that cannot be executed. `declared` is everything that is stored together with them."""
-        around = declared or Declared(workflows=workflows)
-        coming = around.jobs.keys() | jobs_of_all(around.workflows)
-        conflicts = NameConflicts(self._storage, around.workflows)
-        beside, together = _as_jobs(around.workflows), dict(around.jobs)
-        known_later = dict.fromkeys(coming)
+        new = declared or Declared(workflows=workflows)
+        new_ids = new.jobs.keys() | jobs_of_all(new.workflows)
+        conflicts = NameConflicts(self._storage, new.workflows)
+        new_jobs, new_workflows = dict(new.jobs), _as_jobs(new.workflows)
         for workflow_id, spec in workflows.items():
-            stored = await self.jobs_named(related_jobs(workflow_id, spec), besides=coming)
-            jobs = ChainMap(together, stored)
-            refuse_foreign("workflow", _owners(workflow_id, spec, jobs))
+            stored = await self.jobs_named(related_jobs(workflow_id, spec), besides=new_ids)
+            refuse_foreign("workflow", _owners(workflow_id, spec, ChainMap(new_jobs, stored)))
             taken = await conflicts.taken(workflow_id, spec)
-            watchable: ChainMap[JobId, Any] = ChainMap(known_later, stored)
-            check_workflow(workflow_id, spec, ChainMap(beside, together, stored), watchable=watchable, taken=taken)
-        await self._refuse_recursion(workflows, around)
+            # A gate may depend on a step of a new workflow, which is a job without a definition of its own.
+            watchable: ChainMap[JobId, Any] = ChainMap(dict.fromkeys(new_ids), stored)
+            jobs = ChainMap(new_workflows, new_jobs, stored)
+            check_workflow(workflow_id, spec, jobs, watchable=watchable, taken=taken)
+        await self._refuse_recursion(workflows, new)
 
-    async def _refuse_recursion(self, workflows: Mapping[str, WorkflowSpec], around: Declared) -> None:
+    async def _refuse_recursion(self, workflows: Mapping[str, WorkflowSpec], new: Declared) -> None:
         """Refuse workflows that would start themselves, through others that are stored or stored with them."""
-        started = {JobId(name): jobs_started_by(spec) for name, spec in around.workflows.items()}
-        started |= {job_id: jobs_started_by_job(spec) for job_id, spec in around.jobs.items()}
+        started = {JobId(name): jobs_started_by(spec) for name, spec in new.workflows.items()}
+        started |= {job_id: jobs_started_by_job(spec) for job_id, spec in new.jobs.items()}
         while missing := {name for names in started.values() for name in names} - started.keys():
             started |= {name: set() for name in missing}
             for job_id, job in (await known_jobs(self._storage, missing)).items():
@@ -355,18 +355,11 @@ class WorkflowService:
         if version is not None and await self.exists(workflow_id):
             newest = (await self.record(workflow_id)).version
             return NotFound("workflow", f"{workflow_id} version {version}", hint=f"The newest version is {newest}.")
-        known = [workflow_id_of(one) for one in await self.records(limit=SUGGESTIONS)]
-        is_job = bool(await self._storage.definitions.get_jobs([JobId(workflow_id)]))
-        hint = f"It is a job: foliot show {workflow_id}" if is_job else "List workflows with: foliot workflows"
-        return NotFound("workflow", workflow_id, hint=suggest(workflow_id, known, otherwise=hint))
+        return await References(self._storage).no_workflow(workflow_id)
 
 
 def _was_deployed(schedule: Schedule) -> bool:
     return schedule.revision.spec.source == PART_SOURCE
-
-
-def _is_stored(schedule_id: ScheduleId, spec: ScheduleSpec, stored: Mapping[ScheduleId, Schedule]) -> bool:
-    return schedule_id in stored and is_same_rule(stored[schedule_id], canonical(spec, schedule_id))
 
 
 def _owners(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[tuple[str, str, str]]:

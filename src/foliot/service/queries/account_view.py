@@ -6,7 +6,7 @@ import msgspec
 
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.schedule.tick import TickOutcome
-from foliot.ports.account import Account
+from foliot.ports.ticks import Account
 
 
 class AccountView(msgspec.Struct, frozen=True, kw_only=True):

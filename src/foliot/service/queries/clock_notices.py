@@ -7,7 +7,7 @@ import msgspec
 
 from foliot.domain.clock import ClockFault, ClockFaultKind
 from foliot.domain.instant import SECOND, Instant, to_datetime
-from foliot.ports.pages import ClockEffects
+from foliot.ports.health import ClockEffects
 from foliot.service.queries.notice import BaseNotice, State
 
 

@@ -3,9 +3,9 @@
 import msgspec
 
 from foliot.ports.pages import Blockers, ExecutionDetails
-from foliot.service.explain import ExecutionExplainer
 from foliot.service.explanation import ExecutionExplanation, RunExplanation, StepExplanation
 from foliot.service.queries.execution_view import ExecutionView, view_execution
+from foliot.service.why import ExecutionExplainer
 
 
 class ExecutionPage(msgspec.Struct, frozen=True, kw_only=True):

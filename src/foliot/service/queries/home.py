@@ -1,4 +1,4 @@
-"""The page that answers first. The cost of reading it does not grow with the history."""
+"""The home page: what failed, runs, waits and was missed, and what is next. Its cost does not grow with the history."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -11,7 +11,6 @@ from foliot.domain.run.run import Run
 from foliot.ports.clock import Clock
 from foliot.ports.home import HomeDetails, HomeFilter
 from foliot.ports.storage import Storage
-from foliot.service.explain import explain_single_run
 from foliot.service.queries.account_view import view_account
 from foliot.service.queries.brief_view import view_brief
 from foliot.service.queries.chain_view import view_class
@@ -28,14 +27,22 @@ from foliot.service.queries.home_view import (
 )
 from foliot.service.queries.job_row_view import JobRow, view_rows
 from foliot.service.queries.status import JobsFailing, StatusPage, StatusQuery
+from foliot.service.why import explain_single_run
 
 _SPAN: Final = DAY
-_WAITS: Final = MINUTE
-_RESULTS: Final = 200
+"""The time over which planned times are counted."""
+_LONG_WAIT: Final = MINUTE
+"""Queued runs are shown if they have been due for longer than this."""
+_MOST_RESULTS: Final = 200
+"""Failures in a row are counted in so many runs of a job."""
 _SAMPLES: Final = 100
-_SHOWN: Final = 20
+"""The usual duration of a job is that of so many runs."""
+_NEXT: Final = 20
+"""How many next fire times are shown."""
 _ENDED: Final = 10
-_UPCOMING: Final = 200
+"""How many ended runs are shown."""
+_MOST_UPCOMING: Final = 200
+"""The fires of the next hour are counted for so many schedules."""
 
 
 class HomeQuery:
@@ -51,7 +58,7 @@ class HomeQuery:
         status = await self._status.page(classes)
         failing = {JobId(one.job_id): RunId(one.run_id) for one in status.failing}
         since = Instant(now - _SPAN)
-        found = await self._queries.home(HomeFilter(since, now, Instant(now - _WAITS), failing))
+        found = await self._queries.home(HomeFilter(since, now, Instant(now - _LONG_WAIT), failing))
         rows = {row.id: row for row in view_rows(found.rows, now)}
         pause = found.rows.project_pause
         shown = [view_class(one, now) for one in classes]
@@ -69,8 +76,8 @@ class HomeQuery:
             waiting=[_waiting(run, found, now) for run in sorted(found.waiting, key=lambda run: (run.due_at, run.id))],
             missed=list(_missed(found, rows)),
             missed_count=found.missed_count,
-            next=next_fires(found.upcoming[:_SHOWN], now, pause, _SHOWN),
-            next_hour=next_hour(found.upcoming, now, pause, _UPCOMING),
+            next=next_fires(found.upcoming[:_NEXT], now, pause, _NEXT),
+            next_hour=next_hour(found.upcoming, now, pause, _MOST_UPCOMING),
             ended=[view_brief(run) for run in ended],
         )
 
@@ -80,7 +87,7 @@ def _broken(found: HomeDetails, failing: Mapping[JobId, RunId], rows: Mapping[st
         if job_id not in rows:
             continue
         run = found.failing.get(run_id)
-        streak = failure_streak(found.results.get(job_id, ()), _RESULTS)
+        streak = failure_streak(found.results.get(job_id, ()), _MOST_RESULTS)
         yield BrokenJob(
             job=rows[job_id],
             run=None if run is None else view_brief(run),

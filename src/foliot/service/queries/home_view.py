@@ -1,4 +1,4 @@
-"""Views of the page that answers first: what failed, what runs, what is next, what is late or missed."""
+"""Views of the home page: what failed, what runs, what is next, what was missed."""
 
 from datetime import datetime
 

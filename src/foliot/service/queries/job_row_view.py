@@ -16,7 +16,7 @@ from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.schedule.tick import TickOutcome, TickReason, TickRecord
 from foliot.errors import RowUnreadable
 from foliot.ports.job_rows import JobRowDetails, JobRows
-from foliot.ports.pages import ListedTick
+from foliot.ports.ticks import ListedTick
 from foliot.service.queries.brief_view import RunBrief, view_brief
 from foliot.service.queries.documents import moment, seconds
 from foliot.service.queries.fires import NextFire, next_fires

@@ -32,7 +32,7 @@ class JobPage(msgspec.Struct, frozen=True, kw_only=True):
     """The latest ticks of its schedules, newest first."""
 
 
-class ListedJob(msgspec.Struct, frozen=True, kw_only=True):
+class JobListItem(msgspec.Struct, frozen=True, kw_only=True):
     job: JobView
     schedules: list[ScheduleView]
 
@@ -62,21 +62,21 @@ class JobQueries:
             ticks=view_tick_page(details.ticks),
         )
 
-    async def listed(self, *, after: str | None = None, limit: int = 100) -> list[ListedJob]:
+    async def listed(self, *, after: str | None = None, limit: int = 100) -> list[JobListItem]:
         """Return jobs by id, those after `after`, each with its latest run and its schedules."""
         found = await self._queries.jobs(after=None if after is None else JobId(after), limit=limit)
         now = self._clock.now()
         return [_listed(summary, now) for summary in found]
 
-    async def all(self) -> list[ListedJob]:
+    async def all(self) -> list[JobListItem]:
         """Return all jobs, read page by page."""
         pages = each_of(lambda after: self.listed(after=after, limit=PAGE), lambda listed: listed.job.id, full=PAGE)
         return [listed async for listed in pages]
 
 
-def _listed(summary: JobSummary, now: Instant) -> ListedJob:
+def _listed(summary: JobSummary, now: Instant) -> JobListItem:
     job = summary.job
     if isinstance(job, RowUnreadable):
-        return ListedJob(job=view_unreadable_job(job), schedules=[])
+        return JobListItem(job=view_unreadable_job(job), schedules=[])
     schedules = [view_listed_schedule(one, now, summary.project_pause) for one in summary.schedules]
-    return ListedJob(job=view_job(job, summary.latest), schedules=schedules)
+    return JobListItem(job=view_job(job, summary.latest), schedules=schedules)

@@ -8,9 +8,9 @@ import msgspec
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import DAY, Instant, from_datetime, to_datetime
 from foliot.errors import InvalidInput
-from foliot.ports.account import LedgerFilter
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
+from foliot.ports.ticks import LedgerFilter
 from foliot.service.queries.account_view import AccountView, view_account
 from foliot.service.queries.fires import NextFire, next_fires
 from foliot.service.queries.job_row_view import StripTick, view_strip

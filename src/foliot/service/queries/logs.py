@@ -129,11 +129,11 @@ class Logs:
         """Return the last pieces of the output so far."""
         run = await self.run(run_id)
         chunks = await self._storage.queries.tail_log(run.id, limit=pieces)
-        numbers = _Numbers(await self._storage.queries.attempts(run.id))
+        starts = _Starts(await self._storage.queries.attempts(run.id))
         first = (chunks[0].token, chunks[0].seq - 1) if chunks else None
-        views = [*_views(chunks, numbers, first)]
+        views = [*_views(chunks, starts, first)]
         last = views[-1].cursor if views else None
-        return LogTail([*views, *numbers.cuts_before(run, last)], await self.end(run))
+        return LogTail([*views, *starts.cuts_before(run, last)], await self.end(run))
 
     async def summary(self, run: Run, attempts: Sequence[AttemptRecord], kept_from: Instant | None) -> LogDigest:
         """Return how the log of a run ends, with one read of the log."""
@@ -207,17 +207,17 @@ class Pieces:
         self._page = page
         self._after = None if after is None else (Token(after[0]), after[1])
         self._known: set[Token] = set()
-        self._numbers = _Numbers(())
+        self._starts = _Starts(())
 
     async def new(self, run: Run) -> AsyncIterator[LogView]:
         """Yield the pieces printed since the last call. `run` must have been read before this call."""
         while chunks := await self._storage.queries.read_log(self._run_id, after=self._after, limit=self._page):
             await self._load_attempts({chunk.token for chunk in chunks})
-            for piece in _views(chunks, self._numbers, self._after):
+            for piece in _views(chunks, self._starts, self._after):
                 yield self._advance(piece)
         if self._after is not None and run.token != self._after[0] and (run.token or run.status.is_terminal):
             await self._load_attempts({run.token or _LAST_TOKEN})
-            for piece in self._numbers.cuts_before(run, self._after):
+            for piece in self._starts.cuts_before(run, self._after):
                 yield self._advance(piece)
 
     async def _load_attempts(self, tokens: set[Token]) -> None:
@@ -225,15 +225,18 @@ class Pieces:
         are final."""
         if not tokens <= self._known:
             self._known |= tokens
-            self._numbers = _Numbers(await self._storage.queries.attempts(self._run_id))
+            self._starts = _Starts(await self._storage.queries.attempts(self._run_id))
 
     def _advance(self, piece: LogView) -> LogView:
         self._after = Token(piece.cursor[0]), piece.cursor[1]
         return piece
 
 
-class _Numbers:
-    """Maps tokens to attempt numbers. A start that was given back has no record, and the number of the next one."""
+class _Starts:
+    """The starts of a run: their attempt numbers by token, and lines about those that were cut off.
+
+    A start that was given back has no record, and the number of the next one.
+    """
 
     def __init__(self, records: Sequence[AttemptRecord]) -> None:
         self._tokens = [record.token for record in records]
@@ -268,12 +271,12 @@ class _Numbers:
         return 1 + sum(known < token for known in self._tokens)
 
 
-def _views(chunks: Sequence[LogChunk], numbers: _Numbers, after: Cursor | None) -> Iterator[LogView]:
+def _views(chunks: Sequence[LogChunk], starts: _Starts, after: Cursor | None) -> Iterator[LogView]:
     """Yield chunks as pieces, and a line between two starts if the first was cut off."""
     for chunk in chunks:
-        yield from numbers.cuts(chunk.run_id, after, chunk.token, chunk.at)
+        yield from starts.cuts(chunk.run_id, after, chunk.token, chunk.at)
         after = chunk.token, chunk.seq
-        yield _view(chunk, numbers.of(chunk.token))
+        yield _view(chunk, starts.of(chunk.token))
 
 
 def _cut(run_id: RunId, token: int, attempt: int, at: Instant, line: bytes) -> LogView:

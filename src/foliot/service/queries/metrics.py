@@ -7,9 +7,10 @@ import msgspec
 
 from foliot.domain.chain.class_state import BreakerState
 from foliot.domain.instant import SECOND, Instant
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.ports.clock import Clock
-from foliot.ports.pages import HealthLimits, RunFilter
+from foliot.ports.health import HealthLimits
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.queries.chain_view import view_class
 from foliot.service.queries.delivery_notices import FAILED_FOR

@@ -8,7 +8,7 @@ import msgspec
 from foliot.domain.instant import to_datetime
 from foliot.domain.workflow.execution import Execution
 from foliot.ports.clock import Clock
-from foliot.ports.pages import OverviewLimits
+from foliot.ports.health import OverviewLimits
 from foliot.ports.storage import Storage
 from foliot.service.queries.pause_view import PauseView, current_pause
 from foliot.service.queries.run_view import RunView, view_run

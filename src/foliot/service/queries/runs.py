@@ -17,7 +17,6 @@ from foliot.errors import NotFound
 from foliot.ports.clock import Clock
 from foliot.ports.pages import Matches, RunDetails, RunFilter, RunListFilter
 from foliot.ports.storage import Storage
-from foliot.service.explain import explain_run
 from foliot.service.explanation import ChainExplanation, ExecutionExplanation, FanoutExplanation, RunExplanation
 from foliot.service.queries.actions import ActionQueries, ActionView
 from foliot.service.queries.chain_view import ChainPartView, view_part
@@ -28,6 +27,7 @@ from foliot.service.queries.logs import Logs
 from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, view_run
 from foliot.service.queries.timeline import Phase, timeline
 from foliot.service.references import References
+from foliot.service.why import explain_run
 
 FAILED: Final = (Status.FAILED, Status.TIMEOUT)
 

@@ -14,7 +14,7 @@ from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleSpec, Sc
 from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.domain.schedule.timetable import Timetable
 from foliot.errors import InvalidInput
-from foliot.ports.pages import LedgerRow
+from foliot.ports.ticks import LedgerRow
 from foliot.service.queries.documents import moment
 from foliot.service.queries.run_view import changed_at
 

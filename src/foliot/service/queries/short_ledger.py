@@ -11,7 +11,7 @@ from foliot.domain.ids import RunId, first_id_at
 from foliot.domain.instant import Instant
 from foliot.domain.schedule.tick import TickRecord
 from foliot.errors import InvalidInput
-from foliot.ports.pages import ScheduleLedger
+from foliot.ports.ticks import ScheduleLedger
 
 
 def count_if_sound(

@@ -8,13 +8,12 @@ import msgspec
 
 from foliot.domain.chain.class_state import BreakerState, read_class
 from foliot.domain.instant import DAY, SECOND, Instant, to_datetime
-from foliot.domain.run.lane import needs_in_words, split_lane
+from foliot.domain.run.lane import TREES_QUEUE, needs_in_words, split_lane
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.chains import ChainClass
 from foliot.ports.clock import Clock
-from foliot.ports.pages import HealthDetails, HealthLimits
+from foliot.ports.health import HealthDetails, HealthLimits
 from foliot.ports.storage import Storage
 from foliot.service.queries.clock_notices import ClockNotice, clock_notices, is_set_back
 from foliot.service.queries.delivery_notices import DeliveriesFailed as DeliveriesFailed

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from foliot.domain.instant import from_datetime
 from foliot.domain.schedule.tick import TickOutcome
-from foliot.ports.pages import TickFilter, TickPage
 from foliot.ports.storage import Storage
+from foliot.ports.ticks import TickFilter, TickPage
 from foliot.service.queries.schedule_view import TickView, view_tick
 from foliot.service.references import References
 

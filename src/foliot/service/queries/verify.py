@@ -15,8 +15,9 @@ from foliot.domain.instant import LATEST, Instant, from_datetime
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.tick import TickRecord
 from foliot.errors import FoliotError, InvalidInput, RowUnreadable
-from foliot.ports.pages import RunFilter, ScheduleLedger
+from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
+from foliot.ports.ticks import ScheduleLedger
 from foliot.service.queries.short_ledger import count_if_sound
 from foliot.service.queries.unreadable_rows import unreadable_rows
 from foliot.service.queries.verified import FindingView, Verified, view_finding

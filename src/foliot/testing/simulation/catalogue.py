@@ -13,10 +13,10 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later
 from foliot.domain.job.job import Delivery, JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.retry import Retry
 from foliot.domain.schedule.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType
 from foliot.domain.schedule.tick import JitterMode
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Step, StepOverlap, WorkflowSpec
 from foliot.testing.simulation.actor import KIND

@@ -9,7 +9,7 @@ from foliot.domain.chain.kind import ChainKind
 from foliot.domain.fanout.kind import FanoutKind
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.domain.workflow.kind import WorkflowKind
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.loop import Duty
@@ -117,7 +117,7 @@ class Process:
 
     @property
     def _workers(self) -> tuple[WorkerRole, WorkerRole]:
-        return self._work, self._coordinator.opening
+        return self._work, self._coordinator.worker
 
     def _end_attempts(self, ending: Ending) -> None:
         for worker in self._workers:
@@ -141,7 +141,7 @@ async def start_process(name: str, cluster: Cluster, *, ids: IdSource, notes: Un
         clock=clock,
         ids=ids,
         runners={KIND: Actor(cluster.seed, clock, kill)},
-        launcher=launch_job,
+        make_run=make_run,
     )
     process = Process(
         name,

@@ -7,7 +7,7 @@ import asyncpg
 import msgspec
 import pytest
 
-from foliot.domain.gate.decision import Decision, Passed
+from foliot.domain.gate.decision import Decided, Decision
 from foliot.domain.gate.spec import Action
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE, SECOND
@@ -70,8 +70,8 @@ async def test_an_overlap_key_given_while_a_run_becomes_due_is_not_lost(
     await connection.execute("UPDATE foliot.holds SET is_admitted = true")
 
     admission = scene.storage.admission
-    passed = [Passed(run_id, Decision(action=Action.RUN))]
-    doing = admission.pass_gates(passed, [], at=scene.now) if is_gated else admission.release_due(9, at=scene.now)
+    passed = [Decided(run_id, Decision(action=Action.RUN))]
+    doing = admission.decide_gates(passed, [], at=scene.now) if is_gated else admission.release_due(9, at=scene.now)
     task = asyncio.ensure_future(doing)
     await blocked(connection, task)
     await connection.execute("COMMIT")

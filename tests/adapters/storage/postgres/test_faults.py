@@ -11,7 +11,7 @@ from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
 from foliot.adapters.storage.postgres.database.schema import statements
 from foliot.adapters.storage.postgres.database.transaction import Database
 from foliot.domain.events import EventKind
-from foliot.domain.gate.decision import Decision, Passed
+from foliot.domain.gate.decision import Decided, Decision
 from foliot.domain.gate.spec import Action
 from foliot.domain.instant import MINUTE
 from foliot.domain.run.lease import CancelAnswer, Renewal
@@ -462,7 +462,7 @@ async def test_a_gate_decision_with_a_lost_reply_counts_as_saved(scene: Scene, l
     [run_id] = await scene.create(a_run(is_gated=True))
     lose_commit()
 
-    passed = [Passed(run_id, Decision(action=Action.SKIP, reason=Reason.DEP_MISSING))]
-    assert await scene.storage.admission.pass_gates(passed, [], at=scene.now) == [run_id]
+    passed = [Decided(run_id, Decision(action=Action.SKIP, reason=Reason.DEP_MISSING))]
+    assert await scene.storage.admission.decide_gates(passed, [], at=scene.now) == [run_id]
 
     assert await scene.items(EventKind.RUNS_ENDED) == [[run_id, Status.SKIPPED, 0]]

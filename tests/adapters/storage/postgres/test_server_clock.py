@@ -10,8 +10,8 @@ from foliot.domain.ids import JobId, first_id_at
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.run import Status
-from foliot.ports.pages import LongLease
-from foliot.service.commands.runs import RunRequest
+from foliot.ports.health import LongLease
+from foliot.service.commands.run_request import RunRequest
 from foliot.testing.builders import a_worker
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import open_services

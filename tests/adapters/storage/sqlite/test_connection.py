@@ -7,9 +7,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foliot import wiring
 from foliot.adapters.storage.sqlite.database.connection import Connection, after_fork
 from foliot.errors import StorageUnavailable
+from foliot.wiring import storage as wiring_storage
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def test_a_connection_created_at_the_begin_of_a_fork_is_closed(connection: Conne
     with connection as handle:
         handle.execute("SELECT 1")
 
-    # The hook of `wiring` calls this for a module that was loaded too late to register its own hook.
-    wiring._before_fork()
-    wiring._LOADING.release()
+    # The hook of `wiring.storage` calls this for a module that was loaded too late to register its own hook.
+    wiring_storage._before_fork()
+    wiring_storage._LOADING.release()
     after_fork()
 
     with pytest.raises(apsw.ConnectionClosedError):

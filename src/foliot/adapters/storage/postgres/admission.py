@@ -15,7 +15,7 @@ from foliot.adapters.storage.shared.definition_cache import Reference, gated_of
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.finish_plan import gate_ending
 from foliot.adapters.storage.shared.rows import worker_of
-from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
+from foliot.domain.gate.decision import Decided, DependencyState, End, Gated, Postponed
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import WorkerState
@@ -57,11 +57,11 @@ class PostgresAdmission:
         known = await self._definitions.find(self._database, set(references)) if rows else {}
         return now, [gated_of(row, known[reference.id]) for row, reference in zip(rows, references, strict=True)]
 
-    async def pass_gates(
-        self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
+    async def decide_gates(
+        self, decided: Sequence[Decided], postponed: Sequence[Postponed], *, at: Instant | None = None
     ) -> list[RunId]:
-        work = partial(_pass_gates, passed=passed, postponed=postponed, at=at)
-        return await self._admitter.write("pass_gates", work, at, merge=merge_lists)
+        work = partial(_decide_gates, decided=decided, postponed=postponed, at=at)
+        return await self._admitter.write("decide_gates", work, at, merge=merge_lists)
 
     async def dependency_states(
         self, job_ids: Collection[JobId], *, after: Instant, until: Instant
@@ -106,16 +106,16 @@ async def _release_due(transaction: Transaction, *, limit: int, at: Instant | No
     return Released(len(rows), await transaction.value("next_due"))
 
 
-async def _pass_gates(
-    transaction: Transaction, *, passed: Sequence[Passed], postponed: Sequence[Postponed], at: Instant | None
+async def _decide_gates(
+    transaction: Transaction, *, decided: Sequence[Decided], postponed: Sequence[Postponed], at: Instant | None
 ) -> list[RunId]:
     now = await transaction.now(at)
-    decisions = dict(passed)
-    decided = await _leave_gated(transaction, list(decisions))
-    if decided:
-        await transaction.run("add_decisions", decided, [encode(decisions[run_id]) for run_id in decided])
-    endings = {run_id: ended for run_id in decided if (ended := gate_ending(decisions[run_id])) is not None}
-    if admitted := [run_id for run_id in decided if run_id not in endings]:
+    decisions = dict(decided)
+    saved = await _leave_gated(transaction, list(decisions))
+    if saved:
+        await transaction.run("add_decisions", saved, [encode(decisions[run_id]) for run_id in saved])
+    endings = {run_id: ended for run_id in saved if (ended := gate_ending(decisions[run_id])) is not None}
+    if admitted := [run_id for run_id in saved if run_id not in endings]:
         # A run that waits for its overlap key stays where it is: admission places it when it gets the key.
         rows = await transaction.rows("passed_runs", admitted)
         await place(transaction, [Placement.of_row(*row) for row in rows], now)
@@ -124,7 +124,7 @@ async def _pass_gates(
     await end_unleased(transaction, endings, now)
     failed = [run_id for run_id, ended in endings.items() if ended.status is Status.FAILED]
     await stop_failed_jobs(transaction, failed, now)
-    return decided + (await transaction.column("postpone", *columns(postponed)) if postponed else [])
+    return saved + (await transaction.column("postpone", *columns(postponed)) if postponed else [])
 
 
 async def _leave_gated(transaction: Transaction, run_ids: list[RunId]) -> list[RunId]:

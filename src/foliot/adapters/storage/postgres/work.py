@@ -1,6 +1,6 @@
 """The calls of a worker: register, renew, claim, finish, append to logs.
 
-Most attempts succeed without an output. They are saved with one statement and no explicit transaction.
+Most attempts succeed without an output. They are saved with one statement (`successes`) and no explicit transaction.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from foliot.adapters.storage.postgres.rows.ask import ask_chain
 from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.rows.finish import end_leases, finish_runs, save_plan
 from foliot.adapters.storage.postgres.rows.results import fanout_of_lease, read_results
+from foliot.adapters.storage.postgres.successes import are_alike, exchange_runs, save_successes
 from foliot.adapters.storage.shared.chain_asking import Asking
 from foliot.adapters.storage.shared.definition_cache import Reference
 from foliot.adapters.storage.shared.finish_plan import is_plain, plan_giving_back, unstorable_outcome
@@ -29,11 +30,11 @@ from foliot.domain.chain.message import ChainRequest
 from foliot.domain.fanout.result import ChildResult, ResultQuery
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Claim, Finish, Order, Renewal, Worker
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.progress import ProgressReport
 from foliot.domain.run.run import rank
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.errors import Unstorable
 from foliot.ports.topic import Topic
 from foliot.ports.work import Claimed, Exchanged
@@ -210,7 +211,7 @@ class PostgresWork:
     async def _succeed(self, finishes: Sequence[Finish], at: Instant | None) -> list[Finish]:
         """Save equal plain successes with one statement. Returns the finishes that could not be saved this way."""
         try:
-            work = partial(_succeed, finishes=finishes, at=at, are_bare=self._are_bare(finishes))
+            work = partial(save_successes, finishes=finishes, at=at, are_bare=self._are_bare(finishes))
             saved = await self._admitter.write("finish", work, at, is_single=True)
         except Unstorable:
             return list(finishes)
@@ -244,7 +245,7 @@ class PostgresWork:
     ) -> Exchanged:
         is_simple = limit > 0 and only is None and len(set(queues)) == 1
         is_own = bool(finishes) and finishes[0].worker_id == worker_id
-        is_alike = is_simple and is_own and _are_alike(finishes) and self._are_bare(finishes)
+        is_alike = is_simple and is_own and are_alike(finishes) and self._are_bare(finishes)
         if is_alike and await self._lanes.is_plain(worker_id, queues[0]):
             with suppress(Unstorable):
                 done = await self._exchange_bare(finishes, queues[0], limit, known, at)
@@ -265,7 +266,7 @@ class PostgresWork:
     ) -> Exchanged:
         """Finish and claim with one statement. Like a claim, it is not repeated if its reply was lost."""
         cursor = self._cursor([queue])
-        work = partial(_exchange, finishes=finishes, queue=queue, cursor=cursor, limit=limit, at=at)
+        work = partial(exchange_runs, finishes=finishes, queue=queue, cursor=cursor, limit=limit, at=at)
         saved, rows = await self._database.write("exchange", work, is_single=True, is_repeatable=False)
         self._bare.difference_update(finish.token for finish in finishes)
         # Finishes that were saved just now are recognized as saved, and are not stale.
@@ -374,58 +375,6 @@ def _claim_query(queues: list[str], positions: Sequence[Position]) -> tuple[Any,
         return "claim_runs", queues[0], *positions[0]
     ranks, run_ids = zip(*positions, strict=True)
     return "claim_runs_of_queues", queues, list(ranks), list(run_ids)
-
-
-# -- plain successes, in one statement
-
-
-def _are_alike(finishes: Sequence[Finish]) -> bool:
-    """Whether all are plain successes of one worker with the same exit code."""
-    worker_id, outcome = finishes[0].worker_id, finishes[0].outcome
-    return is_plain(outcome) and all(
-        (finish.outcome is outcome or finish.outcome == outcome) and finish.worker_id == worker_id
-        for finish in finishes
-    )
-
-
-async def _succeed(
-    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, *, are_bare: bool
-) -> set[Token]:
-    """Save equal plain successes; with `are_bare` only those of bare runs. Returns the saved tokens."""
-    worker_id, exit_code, tokens, run_ids = _in_common(finishes)
-    query = "end_bare_successes" if are_bare else "end_successes"
-    [(saved, keys, has_notes)] = await transaction.rows(query, worker_id, at, exit_code, tokens, run_ids)
-    transaction.topics |= {Topic.EVENTS} if saved else set()
-    transaction.topics |= {Topic.NOTES} if has_notes else set()
-    transaction.keys.update(keys)
-    return set(saved)
-
-
-async def _exchange(
-    transaction: Transaction,
-    finishes: Sequence[Finish],
-    queue: str,
-    cursor: ClaimCursor,
-    limit: int,
-    at: Instant | None,
-) -> tuple[int, list[Row]]:
-    """Save plain successes of bare runs and claim runs for their worker. Returns their number and the claims."""
-    worker_id, exit_code, tokens, run_ids = _in_common(finishes)
-    with cursor.claiming([queue], limit) as [behind]:
-        values = worker_id, at, exit_code, tokens, run_ids, limit, queue, *behind
-        rows = await transaction.rows("exchange_runs", *values)
-    *_, saved = rows[0]
-    transaction.topics.add(Topic.EVENTS)
-    return saved, [row for row in rows if row[0] is not None]
-
-
-def _in_common(finishes: Sequence[Finish]) -> tuple[WorkerId, int | None, list[Token], list[RunId]]:
-    first = finishes[0]
-    exit_code = first.outcome.exit_code if is_plain(first.outcome) else None
-    return first.worker_id, exit_code, [one.token for one in finishes], [one.run_id for one in finishes]
-
-
-# -- logs
 
 
 async def _append_log(transaction: Transaction, *, chunks: Sequence[LogChunk]) -> list[tuple[Token, int]]:

@@ -11,8 +11,7 @@ from foliot.adapters.storage.shared.run_reads import RunReads
 from foliot.domain.ids import ScheduleUid, first_id_at
 from foliot.domain.instant import Instant
 from foliot.domain.schedule.tick import TickOutcome, TickReason
-from foliot.ports.account import Account, LedgerDetails, LedgerFilter
-from foliot.ports.pages import ListedTick
+from foliot.ports.ticks import Account, LedgerDetails, LedgerFilter, ListedTick
 
 COUNTED: Final = 50_000
 """So many rows of ledgers are counted: of those that ran, and of the others."""

@@ -20,7 +20,8 @@ from foliot.domain.chain.state import read_chain
 from foliot.domain.chain.step import STEP_TRIGGER, ChainBody
 from foliot.domain.ids import IdSource, JobId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant
-from foliot.domain.job.job import TREES_QUEUE, JobSpec, Options
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import NewRun
 from foliot.domain.tree.kind import SharedDocument
 from foliot.domain.tree.tree import MAX_DEPTH, Tree

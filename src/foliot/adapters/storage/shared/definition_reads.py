@@ -18,18 +18,17 @@ from foliot.domain.run.run import BEGUN, Run, Status
 from foliot.domain.schedule.schedule import Revision, Schedule
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
+from foliot.ports.health import OverviewDetails, OverviewLimits
 from foliot.ports.pages import (
     ExecutionDetails,
     FoundRun,
     JobDetails,
     JobSummary,
     Matches,
-    OverviewDetails,
-    OverviewLimits,
     RunDetails,
     RunFilter,
     ScheduleDetails,
-    SchedulePage,
+    ScheduleList,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -114,9 +113,9 @@ class DefinitionReads:
             rows = yield Query("list_schedules_of_job", (self._project, job_id, after or "", limit))
         return (yield from self.read_schedules(rows))
 
-    def schedule_page(self, job_id: JobId | None, after: ScheduleId | None, limit: int) -> Read[SchedulePage]:
+    def schedule_page(self, job_id: JobId | None, after: ScheduleId | None, limit: int) -> Read[ScheduleList]:
         schedules = yield from self.schedules(job_id, after, limit)
-        return SchedulePage(schedules, (yield from last_project_pause(self._project)))
+        return ScheduleList(schedules, (yield from last_project_pause(self._project)))
 
     def _all_schedules(self, job_id: JobId) -> Read[list[Schedule]]:
         found: list[Schedule] = []

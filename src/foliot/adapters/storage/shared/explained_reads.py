@@ -14,7 +14,8 @@ from foliot.domain.run.reference import RunById, RunReference
 from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Pause
 from foliot.domain.schedule.tick import PlannedTick, TickReason
-from foliot.ports.pages import Explained, LedgerRow, Matches, RunDetails, RunFilter, TickDetails
+from foliot.ports.pages import Explained, Matches, RunDetails, RunFilter
+from foliot.ports.ticks import LedgerRow, TickDetails
 
 _ANY: Final = ""
 _STOPPED_AT: Final = 7

@@ -15,16 +15,8 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Schedule
-from foliot.ports.pages import (
-    ClockEffects,
-    HealthDetails,
-    HealthLimits,
-    LongLease,
-    RunFilter,
-    RunTimes,
-    StorageSize,
-    Totals,
-)
+from foliot.ports.health import ClockEffects, HealthDetails, HealthLimits, LongLease, StorageSize, Totals
+from foliot.ports.pages import RunFilter, RunTimes
 
 _FAILURES: Final = (Status.FAILED, Status.TIMEOUT)
 _SEARCHED: Final = 500

@@ -1,4 +1,4 @@
-"""Reads of the page that answers first. Each list has a limit, so no read grows with the history."""
+"""Reads of the home page. Each list has a limit, so no read grows with the history."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -10,8 +10,9 @@ from foliot.adapters.storage.shared.reads import Query, Read
 from foliot.adapters.storage.shared.run_reads import RunReads
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid, first_id_at
 from foliot.domain.run.run import BEGUN, Run, Status
+from foliot.ports.health import Totals
 from foliot.ports.home import HomeDetails, HomeFilter, MissedTicks
-from foliot.ports.pages import RunFilter, Totals
+from foliot.ports.pages import RunFilter
 
 RESULTS: Final = 200
 """How many of the newest runs of a job are read."""

@@ -24,7 +24,7 @@ from foliot.domain.run.run import BEGUN, TERMINAL
 from foliot.domain.schedule.schedule import Schedule
 from foliot.errors import RowUnreadable
 from foliot.ports.job_rows import JobFacets, JobRowDetails, JobRowFilter, JobRows
-from foliot.ports.pages import LedgerRow, ListedTick
+from foliot.ports.ticks import LedgerRow, ListedTick
 
 SLOTS: Final = 30
 """How many planned times of a job are read."""

@@ -17,7 +17,7 @@ from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
-from foliot.ports.pages import ScheduleLedger
+from foliot.ports.ticks import ScheduleLedger
 
 
 class RecordReads:

@@ -28,7 +28,7 @@ from foliot.domain.schedule.project_pause import ProjectPause
 from foliot.domain.schedule.schedule import Pause, Revision, Schedule, ScheduleSpec, ScheduleType
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.errors import RowUnreadable
-from foliot.ports.pages import LedgerRow, ScheduleLedger
+from foliot.ports.ticks import LedgerRow, ScheduleLedger
 
 Row = Sequence[Any]
 T = TypeVar("T")

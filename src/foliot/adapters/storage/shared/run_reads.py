@@ -17,6 +17,7 @@ from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import ID_LENGTH, JobId, RunId, first_id_at
 from foliot.domain.instant import Instant
 from foliot.domain.job.definition import mapped_job
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import WorkerState
 from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.run.reference import NewestRun, RunById, RunByPart, RunReference
@@ -25,18 +26,17 @@ from foliot.domain.run.results import RunState
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.tick_run import LAUNCH_JOB
 from foliot.domain.tree.run_kind import RunKind, kind_of
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import GRAPH
 from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
+from foliot.ports.health import Depth
 from foliot.ports.pages import (
     EVERY_RUN,
     AwaitedLimit,
     Blockers,
-    Depth,
     ExecutionDetails,
     ExecutionsPage,
     FoundRun,

@@ -27,39 +27,31 @@ from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.progress import StepState
 from foliot.errors import RowUnreadable
-from foliot.ports.account import LedgerDetails, LedgerFilter
 from foliot.ports.chains import ChainClass, ChainDetails, ChainFilter, ChainPage
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
+from foliot.ports.health import ClockEffects, HealthDetails, HealthLimits, OverviewDetails, OverviewLimits, Totals
 from foliot.ports.home import HomeDetails, HomeFilter
 from foliot.ports.job_rows import JobFacets, JobRowFilter, JobRows
 from foliot.ports.pages import (
     EVERY_RUN,
-    ClockEffects,
     DoubtfulRuns,
     ExecutionsPage,
     Explained,
     FoundRun,
-    HealthDetails,
-    HealthLimits,
     JobDetails,
     JobSummary,
     Matches,
-    OverviewDetails,
-    OverviewLimits,
     RunDetails,
     RunFilter,
     RunListFilter,
     RunTimes,
     ScheduleDetails,
-    ScheduleLedger,
-    SchedulePage,
-    TickFilter,
-    TickPage,
-    Totals,
+    ScheduleList,
     WorkflowDetails,
     WorkflowSummary,
 )
+from foliot.ports.ticks import LedgerDetails, LedgerFilter, ScheduleLedger, TickFilter, TickPage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -140,7 +132,7 @@ class StoredQueries(ABC):
 
     async def schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
-    ) -> SchedulePage:
+    ) -> ScheduleList:
         return await self._read(self._definitions.schedule_page, job_id, after, limit)
 
     async def tick_page(self, only: TickFilter) -> TickPage | None:

@@ -17,7 +17,8 @@ from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.tick import TickOutcome
-from foliot.ports.pages import LedgerRow, ListedTick, RunFilter, TickFilter, TickPage
+from foliot.ports.pages import RunFilter
+from foliot.ports.ticks import LedgerRow, ListedTick, TickFilter, TickPage
 
 _ANY: Final = ""
 _SCHEDULES: Final = 1_000

@@ -18,7 +18,7 @@ from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
 from foliot.adapters.storage.sqlite.rows.end import end_unstarted
 from foliot.adapters.storage.sqlite.rows.failures import stop_failed_jobs
 from foliot.adapters.storage.sqlite.rows.place import Placement, place
-from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
+from foliot.domain.gate.decision import Decided, DependencyState, End, Gated, Postponed
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import WorkerState
@@ -66,10 +66,10 @@ class SqliteAdmission(Part):
 
         return now, await self._reader.read(query)
 
-    async def pass_gates(
-        self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
+    async def decide_gates(
+        self, decided: Sequence[Decided], postponed: Sequence[Postponed], *, at: Instant | None = None
     ) -> list[RunId]:
-        return await self._writer.submit("pass_gates", lambda tx: _pass_gates(tx, passed, postponed, tx.now(at)))
+        return await self._writer.submit("decide_gates", lambda tx: _decide_gates(tx, decided, postponed, tx.now(at)))
 
     async def dependency_states(
         self, job_ids: Collection[JobId], *, after: Instant, until: Instant
@@ -113,8 +113,10 @@ def _place_due(tx: Transaction, rows: Sequence[Row], now: Instant) -> None:
     admit_keys(tx, place(tx, placements, now))
 
 
-def _pass_gates(tx: Transaction, passed: Sequence[Passed], postponed: Sequence[Postponed], now: Instant) -> list[RunId]:
-    waiting = [one for one in passed if tx.run(SQL["leave_gated"], (one.run_id,))]
+def _decide_gates(
+    tx: Transaction, decided: Sequence[Decided], postponed: Sequence[Postponed], now: Instant
+) -> list[RunId]:
+    waiting = [one for one in decided if tx.run(SQL["leave_gated"], (one.run_id,))]
     tx.run_many(SQL["add_decisions"], [(run_id, msgspec.json.encode(decision)) for run_id, decision in waiting])
     ends = {run_id: ended for run_id, decision in waiting if (ended := gate_ending(decision)) is not None}
     started = encode_names(run_id for run_id, _ in waiting if run_id not in ends)

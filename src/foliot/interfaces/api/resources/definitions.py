@@ -110,7 +110,7 @@ async def get_chain_class_toml(call: Call, class_id: str) -> DefinitionToml:
 
 
 def _tagged(call: Call, found: DefinitionToml) -> DefinitionToml:
-    call.tag(found.revision)
+    call.set_etag(found.revision)
     return found
 
 

@@ -17,7 +17,7 @@ from foliot.interfaces.api.paging import Cursor, PageQuery, cursor_after, page, 
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.service.answers import Deleted, JobDetail, ListedJob, Page, Paused
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.queries.history import JobHistory
 from foliot.service.queries.job_row_view import JobFacets, JobRow
 from foliot.service.queries.job_view import JobView
@@ -245,7 +245,7 @@ def run_request(call: Call, body: RunBody) -> RunRequest:
 async def _detail(call: Call, job_id: str, warnings: list[str] | None = None) -> JobDetail:
     found = await call.services.queries.jobs.page(job_id)
     document = await call.services.job_documents.public(job_id)
-    call.tag(found.job.revision)
+    call.set_etag(found.job.revision)
     fields = msgspec.structs.asdict(found.job)
     return JobDetail(**fields, schedules=found.schedules, document=document, warnings=warnings or [])
 

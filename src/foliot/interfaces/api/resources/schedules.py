@@ -115,7 +115,7 @@ async def resume_all_schedules(call: Call) -> Resumed:
 )
 async def get_schedule(call: Call, schedule_id: str) -> ScheduleView:
     found = (await call.services.queries.schedules.page(schedule_id)).schedule
-    call.tag(found.revision)
+    call.set_etag(found.revision)
     return found
 
 

@@ -165,7 +165,8 @@ async def get_openapi(call: Call) -> dict[str, Any]:
 )
 async def get_docs(call: Call) -> Response:
     call.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
-    return Response(docs_page(ROUTES, is_open=await call.context.authenticator.is_open()), media_type="text/html")
+    is_development = await call.context.authenticator.is_development()
+    return Response(docs_page(ROUTES, is_development=is_development), media_type="text/html")
 
 
 def server_url(call: Call) -> str:

@@ -12,7 +12,7 @@ from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.jobs import ForceQuery
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.service.answers import Deleted, Page, PausedStep
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.commands.workflows import DeployedWorkflow
 from foliot.service.queries.run_view import RunView
 from foliot.service.queries.workflows import ListedVersion, ListedWorkflow, WorkflowPage
@@ -68,7 +68,7 @@ async def deploy_workflow(call: Call, body: Document) -> DeployedWorkflow:
 )
 async def get_workflow(call: Call, workflow_id: str, query: WorkflowQuery) -> WorkflowPage:
     found = await call.services.queries.workflows.page(workflow_id, version=query.version, execution=query.execution)
-    call.tag(found.version)
+    call.set_etag(found.version)
     return found
 
 

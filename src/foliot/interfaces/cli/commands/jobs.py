@@ -15,7 +15,7 @@ from foliot.interfaces.cli.render.format import job_state, moment, rule, status
 from foliot.interfaces.cli.render.table import Column, print_table
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.job_view import JobView
-from foliot.service.queries.jobs import ListedJob
+from foliot.service.queries.jobs import JobListItem
 from foliot.service.queries.schedule_view import ScheduleView
 
 _COLUMNS: Final = (
@@ -57,7 +57,7 @@ def command(
         print_note("no jobs")
 
 
-def _document(listed: ListedJob) -> dict[str, object]:
+def _document(listed: JobListItem) -> dict[str, object]:
     schedules = [as_json(schedule) for schedule in listed.schedules]
     return {**as_json(listed.job), "state": job_state(listed.job, listed.schedules), "schedules": schedules}
 
@@ -67,7 +67,7 @@ def _state(job: JobView, schedules: Sequence[ScheduleView]) -> str:
     return f"{state} (failures)" if state == "paused" and job.stopped_at is not None else state
 
 
-def _row(listed: ListedJob) -> tuple[object, ...]:
+def _row(listed: JobListItem) -> tuple[object, ...]:
     job, schedules = listed.job, listed.schedules
     coming = [schedule.next_run_at for schedule in schedules if schedule.next_run_at and not schedule.paused]
     more = f" and {len(schedules) - 1} more" if len(schedules) > 1 else ""

@@ -10,7 +10,7 @@ import click
 
 from foliot.config import ServerSettings
 from foliot.domain.deploy.deployment import Changes, Declared
-from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.interfaces.cli.configuration import load_config
 from foliot.interfaces.cli.login import deploying_actor
 from foliot.interfaces.cli.open_storage import opened_storage

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from foliot.domain.job.job import DEFAULT_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import BEGUN
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.layout import edge_words
 from foliot.interfaces.cli.render.format import last_line, moment, span
@@ -126,8 +126,8 @@ def _waiting(
             command = worker_command(given.queue, given.needs)
             return f"no {missing_worker(given.queue)} is alive; start one with: {command}"
         case why.NoFittingWorker():
-            needed = f" (needs {', '.join(given.needs)})" if given.needs else ""
-            return f"no living worker may have it{needed}: {unfit_workers(given.workers)}"
+            required = f" (required: {', '.join(given.needs)})" if given.needs else ""
+            return f"no living worker can execute the run{required}: {unfit_workers(given.workers)}"
         case why.WaitsForLimit():
             return _waits_for_limit(given)
         case why.NoFreeSlot():

@@ -121,7 +121,7 @@ def _access(services: Services, configuration: Configuration, host: str) -> "Sto
         configuration.auth.certificates if configuration.server.tls_client_ca else {},
     )
     is_development = configuration.server.mode != "production"
-    return StoredAccess(services, may_be_open=is_development and is_loopback(host), signed=signed)
+    return StoredAccess(services, may_be_development=is_development and is_loopback(host), signed=signed)
 
 
 async def _send_samples(configuration: Configuration, services: Services, job_id: str | None) -> "list[SampleAnswer]":

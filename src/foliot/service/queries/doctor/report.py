@@ -10,8 +10,8 @@ from foliot.domain.cron import tzdata_version
 from foliot.domain.instant import Instant, to_datetime
 from foliot.errors import FoliotError, Severity
 from foliot.ports.clock import Clock
+from foliot.ports.health import HealthDetails
 from foliot.ports.host import Host
-from foliot.ports.pages import HealthDetails
 from foliot.ports.storage import Storage
 from foliot.service.queries.delivery_notices import delivery_notices
 from foliot.service.queries.doctor.findings import Finding, ProbeFailed, severity_of

@@ -10,7 +10,7 @@ from foliot.domain.job.job import Job
 from foliot.domain.schedule.schedule import Schedule, ScheduleType
 from foliot.domain.schedule.timetable import Timetable
 from foliot.errors import FoliotError, RowUnreadable
-from foliot.ports.pages import HealthDetails
+from foliot.ports.health import HealthDetails
 from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, each_of, job_id_of, page_of_jobs, stored_schedules
 from foliot.service.queries.clock_notices import ClockNotice, clock_notices

@@ -9,9 +9,9 @@ from foliot.domain.schedule.boot import fire_after_boot
 from foliot.domain.schedule.firing import DueSchedule, Firing, RoundContext, SchedulerSettings
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.schedule.tick import TickOutcome, TickReason, TickRecord
-from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.tick_run import make_run
 from foliot.ports.ledger import DueBatch
-from foliot.ports.pages import ScheduleLedger
+from foliot.ports.ticks import ScheduleLedger
 from foliot.testing.builders import NIGHTLY, an_id, every, manual, reboot
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
@@ -140,7 +140,7 @@ async def fire(scene: Scene, boot_id: str) -> list[ScheduleUid]:
 
 
 def decide(one: DueSchedule, batch: DueBatch, boot_id: str) -> Firing:
-    context = RoundContext(batch.now, batch.jobs, SchedulerSettings(), launch_job, iter(an_id, None))
+    context = RoundContext(batch.now, batch.jobs, SchedulerSettings(), make_run, iter(an_id, None))
     firing = fire_after_boot(one, boot_id, context)
     assert firing is not None
     return firing

@@ -15,12 +15,12 @@ from foliot.domain.chain.state import Chain
 from foliot.domain.events import EventKind
 from foliot.domain.ids import IdSource, JobId, RunId, Token
 from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Claim, Finish
 from foliot.domain.run.outcome import Outcome, Success
 from foliot.domain.run.run import NewRun
 from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, SharedDocument, Start, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.chains import ChainDetails
 from foliot.ports.storage import Storage
 from foliot.testing.builders import a_run_id

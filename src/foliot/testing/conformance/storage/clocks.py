@@ -3,7 +3,7 @@
 from foliot.domain.clock import ClockFault, ClockFaultKind, skew_of, step_between
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis
-from foliot.ports.pages import HealthLimits
+from foliot.ports.health import HealthLimits
 from foliot.testing.builders import a_run, every, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

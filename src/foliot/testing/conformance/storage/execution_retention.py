@@ -2,7 +2,7 @@
 
 import pytest
 
-from foliot.domain.gate.decision import DependencyState, Passed
+from foliot.domain.gate.decision import Decided, DependencyState
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import DAY, HOUR, Instant, Millis
 from foliot.domain.run.run import Ended, Status
@@ -220,7 +220,7 @@ class ExecutionRetentionContract(Contract):
     async def test_gate_decisions_and_ends_are_removed_with_their_runs(self, scene: Scene) -> None:
         await scene.storage.definitions.watch_jobs({REPORT: DAY})
         [run_id] = await scene.create(a_run(is_gated=True))
-        await scene.storage.admission.pass_gates([Passed(run_id, SKIP)], [], at=scene.now)
+        await scene.storage.admission.decide_gates([Decided(run_id, SKIP)], [], at=scene.now)
         scene.clock.advance(DAY)
 
         assert (await scene.prune(retention(runs_age=HOUR))).runs == 1

@@ -5,7 +5,8 @@ from foliot.domain.instant import EARLIEST, LATEST, MINUTE, SECOND, Instant
 from foliot.domain.run.reference import RunById
 from foliot.domain.schedule.schedule import Catchup
 from foliot.domain.schedule.tick import TickOutcome, TickReason
-from foliot.ports.pages import Explained, Matches, TickDetails
+from foliot.ports.pages import Explained, Matches
+from foliot.ports.ticks import TickDetails
 from foliot.testing.builders import LEASE, NIGHTLY, a_run, a_run_id, every, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

@@ -5,7 +5,7 @@ import pytest
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE, SECOND, Instant
 from foliot.domain.run.run import Status
-from foliot.ports.pages import HealthLimits
+from foliot.ports.health import HealthLimits
 from foliot.testing.builders import NIGHTLY, REPORT, a_run, cancelled, every, failed, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

@@ -10,14 +10,16 @@ from foliot.domain.fanout.progress import Progress
 from foliot.domain.fanout.spec import FANOUT, FanoutFields
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Millis
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.reference import NewestRun, RunById
 from foliot.domain.run.run import NewRun, Status
 from foliot.domain.tree.run_kind import FanoutRole, RunKind, kind_of, role_of
 from foliot.domain.tree.settlement import Opening
-from foliot.domain.tree.tree import TREES_QUEUE, Tree
+from foliot.domain.tree.tree import Tree
 from foliot.ports.fanouts import FanoutDetails, ItemFilter, ItemsPage
+from foliot.ports.health import Depth
 from foliot.ports.items import ItemRun
-from foliot.ports.pages import Depth, Matches, RunDetails, RunFilter, RunListFilter
+from foliot.ports.pages import Matches, RunDetails, RunFilter, RunListFilter
 from foliot.testing.builders import a_run, a_run_id, failed, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.conformance.storage.tree_builders import a_child

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from foliot.domain.events import EventKind
-from foliot.domain.gate.decision import Decision, Gated, Passed, Postponed, Verdict
+from foliot.domain.gate.decision import Decided, Decision, Gated, Postponed, Verdict
 from foliot.domain.gate.spec import Action, Gate
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant
@@ -33,11 +33,11 @@ async def gated(scene: Scene, limit: int = 100) -> list[Gated]:
 
 
 async def decide(scene: Scene, run_id: RunId, decision: Decision = LET) -> list[RunId]:
-    return await scene.storage.admission.pass_gates([Passed(run_id, decision)], [], at=scene.now)
+    return await scene.storage.admission.decide_gates([Decided(run_id, decision)], [], at=scene.now)
 
 
 async def postpone(scene: Scene, run_id: RunId, until: Instant) -> list[RunId]:
-    return await scene.storage.admission.pass_gates([], [Postponed(run_id, until)], at=scene.now)
+    return await scene.storage.admission.decide_gates([], [Postponed(run_id, until)], at=scene.now)
 
 
 class GateContract(Contract):
@@ -144,7 +144,7 @@ class GateContract(Contract):
     @pytest.mark.proves("D10")
     async def test_the_decision_of_a_gate_is_stored_with_the_run(self, scene: Scene) -> None:
         let, skip, open_still = await scene.create(*(a_run(is_gated=True) for _ in range(3)))
-        await scene.storage.admission.pass_gates([Passed(let, LET), Passed(skip, SKIP)], [], at=scene.now)
+        await scene.storage.admission.decide_gates([Decided(let, LET), Decided(skip, SKIP)], [], at=scene.now)
 
         found = await scene.storage.admission.decisions([let, skip, open_still])
 
@@ -166,10 +166,13 @@ class GateContract(Contract):
     async def test_one_of_many_concurrent_gate_decisions_is_saved(self, scene: Scene, another: Another) -> None:
         scenes = [scene, Scene(await another(), scene.clock), Scene(await another(), scene.clock)]
         runs = await scene.create(*(a_run(is_gated=True, max_concurrent=100) for _ in range(20)))
-        passed = [[Passed(run_id, decision) for run_id in runs] for decision in (LET, SKIP, FAIL)]
+        decided = [[Decided(run_id, decision) for run_id in runs] for decision in (LET, SKIP, FAIL)]
 
         answers = await asyncio.gather(
-            *(one.storage.admission.pass_gates(own, [], at=scene.now) for one, own in zip(scenes, passed, strict=True))
+            *(
+                one.storage.admission.decide_gates(own, [], at=scene.now)
+                for one, own in zip(scenes, decided, strict=True)
+            )
         )
 
         assert sorted(run_id for answer in answers for run_id in answer) == sorted(runs)

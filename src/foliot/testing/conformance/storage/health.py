@@ -5,7 +5,8 @@ from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant
 from foliot.domain.run.outcome import Reason
 from foliot.domain.workflow.spec import PART_SOURCE
 from foliot.ports.deliveries import DeliveryResult, DeliveryState
-from foliot.ports.pages import HealthDetails, HealthLimits, RunTimes
+from foliot.ports.health import HealthDetails, HealthLimits
+from foliot.ports.pages import RunTimes
 from foliot.testing.builders import LEASE, a_run, every, failed, some_runs, succeeded
 from foliot.testing.conformance.storage.deliveries import a_delivery, add, settle
 from foliot.testing.conformance.storage.scene import Contract, Scene

@@ -1,4 +1,4 @@
-"""The promises of a storage about the page that answers first."""
+"""The promises of a storage about the home page."""
 
 from foliot.domain.ids import JobId, RunId, ScheduleId, first_id_at
 from foliot.domain.instant import DAY, HOUR, MINUTE, Instant, later

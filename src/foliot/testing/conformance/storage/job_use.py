@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from foliot.domain.gate.decision import Decision, Passed
+from foliot.domain.gate.decision import Decided, Decision
 from foliot.domain.gate.spec import Action
 from foliot.domain.ids import JobId
 from foliot.domain.run.lease import Claim
@@ -188,7 +188,7 @@ class JobUseContract(Contract):
 
         assert (error.job_id, error.run_id) == (renamed, run_id)
         assert "waits for its gate" in error.message
-        await scene.storage.admission.pass_gates([Passed(run_id, Decision(action=Action.RUN))], [], at=scene.now)
+        await scene.storage.admission.decide_gates([Decided(run_id, Decision(action=Action.RUN))], [], at=scene.now)
         await rename(scene, {renamed: DIGEST})
 
     async def test_a_job_is_renamed_while_a_gate_that_uses_another_waits(self, scene: Scene) -> None:

@@ -6,10 +6,9 @@ from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job.job import Options
-from foliot.domain.run.lane import Executor
+from foliot.domain.run.lane import TREES_QUEUE, Executor
 from foliot.domain.run.lease import LOCAL, Order, Worker, WorkerFacts
 from foliot.domain.run.run import NewRun, Status
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.testing.builders import LEASE, a_run, given_back, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.conformance.storage.tree_builders import a_child

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE
 from foliot.domain.schedule.schedule import Overlap
-from foliot.ports.pages import Depth
+from foliot.ports.health import Depth
 from foliot.testing.builders import a_chunk, a_run, a_run_id, every, retention, some_runs, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

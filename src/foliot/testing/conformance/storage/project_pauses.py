@@ -8,7 +8,7 @@ from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant
 from foliot.domain.schedule.project_pause import PauseOrder, ProjectPause
 from foliot.domain.schedule.schedule import Catchup, Overlap, Pause
 from foliot.domain.schedule.tick import TickOutcome, TickReason
-from foliot.ports.pages import HealthLimits
+from foliot.ports.health import HealthLimits
 from foliot.testing.builders import a_run, every
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 

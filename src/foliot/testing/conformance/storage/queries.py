@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from foliot.domain.gate.decision import Decision, Passed
+from foliot.domain.gate.decision import Decided, Decision
 from foliot.domain.gate.spec import Action, Gate
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import MINUTE
@@ -76,7 +76,7 @@ class RunQueryContract(Contract):
 
     async def test_a_run_page_has_the_decision_of_its_gate(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(is_gated=True))
-        await scene.storage.admission.pass_gates([Passed(run_id, LET)], [], at=scene.now)
+        await scene.storage.admission.decide_gates([Decided(run_id, LET)], [], at=scene.now)
 
         assert (await page_of(scene, run_id)).decision == LET
 

@@ -9,7 +9,8 @@ from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import IdSource, JobId, RunId, Token, WorkerId
 from foliot.domain.instant import DAY, HOUR, Millis
 from foliot.domain.job.definition import map_definition_id
-from foliot.domain.job.job import TREES_QUEUE, Options
+from foliot.domain.job.job import Options
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.spec import GRAPH

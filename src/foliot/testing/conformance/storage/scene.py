@@ -15,9 +15,10 @@ from foliot.domain.schedule.firing import Firing, SchedulerSettings
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.schedule.tick import TickRecord
 from foliot.ports.admission import Released
+from foliot.ports.health import Depth, OverviewDetails, OverviewLimits
 from foliot.ports.ledger import DueBatch
-from foliot.ports.pages import Depth, LedgerRow, OverviewDetails, OverviewLimits
 from foliot.ports.storage import Storage
+from foliot.ports.ticks import LedgerRow
 from foliot.ports.upkeep import Pruned, Retention
 from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_job_spec, a_run, a_schedule, a_worker, fire
 from foliot.testing.clock import VirtualClock

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from foliot.domain.instant import MINUTE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Claim, Finish
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.testing.builders import a_chunk, a_run, every, failed, succeeded, to_retry

@@ -2,13 +2,13 @@
 
 from foliot.domain.ids import RunId, ScheduleId, first_id_at
 from foliot.domain.instant import MINUTE, SECOND, Instant, later
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.schedule.tick import TickOutcome
 from foliot.domain.tree.run_kind import RunKind
-from foliot.domain.tree.tree import TREES_QUEUE
-from foliot.ports.account import LedgerDetails, LedgerFilter
-from foliot.ports.pages import RunFilter, RunListFilter, TickFilter, TickPage
+from foliot.ports.pages import RunFilter, RunListFilter
+from foliot.ports.ticks import LedgerDetails, LedgerFilter, TickFilter, TickPage
 from foliot.testing.builders import NIGHTLY, REPORT, a_run, every, failed, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.conformance.storage.tree_builders import child_of, opened

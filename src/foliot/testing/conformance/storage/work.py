@@ -8,11 +8,11 @@ from foliot.domain.ids import DefinitionId, JobId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.job.definition import step_definition_id, tree_definition_id
 from foliot.domain.job.job import Delivery
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.outcome import Interrupted, Lost, Outcome, Reason
 from foliot.domain.run.retry import Retry
 from foliot.domain.run.run import Status
-from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.ports.work import Claimed
 from foliot.testing.builders import (

@@ -14,7 +14,7 @@ from foliot.interfaces.cli.id_completion import complete_ids
 from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.parse import parse_json
-from foliot.service.commands.runs import RunRequest
+from foliot.service.commands.run_request import RunRequest
 from foliot.service.operations import Operations
 
 

@@ -11,7 +11,7 @@ from foliot.domain.run.run import Status
 from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, TreeKind, Wanted
 from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
-from foliot.engine.coordinator.reader import PendingDecision, TreeReader
+from foliot.engine.coordinator.decider import PendingDecision, TreeDecider
 from foliot.engine.loop import IMMEDIATELY
 from foliot.errors import RowUnreadable, StorageUnavailable
 from foliot.ports.definitions import Deployment
@@ -48,8 +48,8 @@ def store() -> Store:
 
 
 @pytest.fixture
-def reader(store: Store) -> TreeReader:
-    return TreeReader(cast(TreeStore, store))
+def decider(store: Store) -> TreeDecider:
+    return TreeDecider(cast(TreeStore, store))
 
 
 def about(run_id: RunId, *jobs: JobId) -> PendingDecision[str]:
@@ -66,63 +66,63 @@ def question(ask: Callable[[Loaded], Any]) -> PendingDecision[Any]:
     return PendingDecision(cast(TreeKind, WorkflowKind()), NOTHING_LOADED, ask)
 
 
-async def test_a_decision_that_requests_nothing_costs_no_read(reader: TreeReader, store: Store) -> None:
-    assert await reader.decide({ONE: about(ONE)}) == {ONE: "decided about one"}
+async def test_a_decision_that_requests_nothing_costs_no_read(decider: TreeDecider, store: Store) -> None:
+    assert await decider.decide({ONE: about(ONE)}) == {ONE: "decided about one"}
 
     assert store.asked == []
 
 
-async def test_a_decision_that_requests_rows_is_repeated_until_it_is_made(reader: TreeReader, store: Store) -> None:
-    assert await reader.decide({ONE: about(ONE, A, B, C)}) == {ONE: "decided about one"}
+async def test_a_decision_that_requests_rows_is_repeated_until_it_is_made(decider: TreeDecider, store: Store) -> None:
+    assert await decider.decide({ONE: about(ONE, A, B, C)}) == {ONE: "decided about one"}
 
     assert store.asked == [[ONE]] * 3
 
 
-async def test_there_are_as_many_reads_as_the_deepest_decision_has_waves(reader: TreeReader, store: Store) -> None:
+async def test_there_are_as_many_reads_as_the_deepest_decision_has_waves(decider: TreeDecider, store: Store) -> None:
     many = [RunId(f"run{number}") for number in range(100)]
 
-    answers = await reader.decide({ONE: about(ONE, A, B), **{run_id: about(run_id, A) for run_id in many}})
+    answers = await decider.decide({ONE: about(ONE, A, B), **{run_id: about(run_id, A) for run_id in many}})
 
     assert len(answers) == 101
     assert [len(asked) for asked in store.asked] == [101, 1]
 
 
-async def test_a_decision_that_fails_does_not_stop_the_others(reader: TreeReader) -> None:
+async def test_a_decision_that_fails_does_not_stop_the_others(decider: TreeDecider) -> None:
     def fail(loaded: Loaded) -> str:
         raise LookupError("no such step")
 
-    answers = await reader.decide({ONE: question(fail), OTHER: about(OTHER, A)})
+    answers = await decider.decide({ONE: question(fail), OTHER: about(OTHER, A)})
 
     assert answers[OTHER] == "decided about other"
     assert isinstance(answers[ONE], LookupError)
 
 
-async def test_an_unreadable_row_affects_only_the_trees_that_requested_it(reader: TreeReader, store: Store) -> None:
+async def test_an_unreadable_row_affects_only_the_trees_that_requested_it(decider: TreeDecider, store: Store) -> None:
     store.unreadable = {ONE}
 
-    answers = await reader.decide({ONE: about(ONE, A), OTHER: about(OTHER, A)})
+    answers = await decider.decide({ONE: about(ONE, A), OTHER: about(OTHER, A)})
 
     assert isinstance(answers[ONE], RowUnreadable)
     assert answers[OTHER] == "decided about other"
 
 
-async def test_a_decision_that_requests_the_same_rows_twice_is_an_error(reader: TreeReader, store: Store) -> None:
+async def test_a_decision_that_requests_the_same_rows_twice_is_an_error(decider: TreeDecider, store: Store) -> None:
     def never_content(loaded: Loaded) -> Wanted:
         return Wanted(run_id=ONE, jobs=frozenset({A}))
 
-    answers = await reader.decide({ONE: question(never_content), OTHER: about(OTHER, A, B)})
+    answers = await decider.decide({ONE: question(never_content), OTHER: about(OTHER, A, B)})
 
     assert "requested the same rows twice" in str(answers[ONE])
     assert answers[OTHER] == "decided about other"
     assert store.asked == [[ONE, OTHER], [OTHER]]
 
 
-async def test_an_unavailable_storage_fails_the_whole_round(reader: TreeReader, store: Store) -> None:
+async def test_an_unavailable_storage_fails_the_whole_round(decider: TreeDecider, store: Store) -> None:
     def fail(loaded: Loaded) -> str:
         raise StorageUnavailable("away")
 
     with pytest.raises(StorageUnavailable):
-        await reader.decide({ONE: question(fail), OTHER: about(OTHER)})
+        await decider.decide({ONE: question(fail), OTHER: about(OTHER)})
 
 
 # -- with a database

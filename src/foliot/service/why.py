@@ -75,17 +75,17 @@ _OF_CHAINS: Final = frozenset({Status.RUNNING, Status.SUCCESS, Status.FAILED, St
 
 
 def explain_run(
-    page: RunDetails, chain: ChainDetails | None = None
+    details: RunDetails, chain: ChainDetails | None = None
 ) -> RunExplanation | ExecutionExplanation | FanoutExplanation | ChainExplanation:
     """Explain a run. `chain`: the chain that it is, or is a step of."""
-    run, blockers = page.run, page.blockers
+    run, blockers = details.run, details.blockers
     if chain is not None and kind_of(run) is RunKind.CHAIN and run.status in _OF_CHAINS:
         return _explain_chain(run, chain)
-    if page.fanout is not None and run.unreadable is None:
-        return _explain_fanout(run, page.fanout)
-    if page.execution is None:
+    if details.fanout is not None and run.unreadable is None:
+        return _explain_fanout(run, details.fanout)
+    if details.execution is None:
         return explain_single_run(run, blockers.jobs.get(run.job_id), blockers)
-    explainer = ExecutionExplainer(page.execution, blockers)
+    explainer = ExecutionExplainer(details.execution, blockers)
     if run.unreadable is None and explainer.execution_id == run.id:
         return explainer.explain()
     if run.unreadable is None and run.child_key in explainer.waiting_approvals and run.status is Status.SCHEDULED:

@@ -1,4 +1,4 @@
-"""Makes decisions about trees, loading the rows that they request in one read per round until all are made."""
+"""Makes decisions about trees, and loads the rows that they request, with one read for all of them per round."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -28,8 +28,8 @@ class PendingDecision(NamedTuple, Generic[T]):
     """Returns the decision, or what must be loaded before it can be made."""
 
 
-class TreeReader:
-    """Loads what decisions request, in one read for all of them. Caches definitions and bodies, which never change."""
+class TreeDecider:
+    """Makes decisions about trees. Caches definitions and bodies, which never change."""
 
     def __init__(self, store: TreeStore) -> None:
         self._store = store
