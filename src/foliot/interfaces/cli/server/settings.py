@@ -16,7 +16,7 @@ from foliot.engine.settings import Role, Settings
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.parse import seconds_within
 from foliot.ports.upkeep import Retention
-from foliot.wiring import environment, node_label
+from foliot.wiring.machine import environment, node_label
 
 _HOUR: Final = 3_600
 _DAY: Final = 86_400
