@@ -12,7 +12,7 @@ from foliot.engine.settings import Settings
 from foliot.errors import RequestRefused
 from foliot.interfaces.api.access import SignedCredentials, StoredAccess
 from foliot.service.services import Services
-from foliot.wiring import remote_worker
+from foliot.wiring.processes import remote_worker
 from tests.interfaces.api.serving import serving
 from tests.interfaces.api.test_signed import Authority
 
