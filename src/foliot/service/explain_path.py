@@ -181,6 +181,7 @@ class RunPath:
             slots=sum(state.worker.slots for state in serving),
             running=sum(state.running for state in serving),
             unfit=unfit,
+            needs=self._why.needs if isinstance(self._why, reasons.NoWorker | reasons.NoFittingWorker) else (),
             waited=None if started is None else max(0.0, seconds(self._first_due(), started) or 0.0),
         )
 

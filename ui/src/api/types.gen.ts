@@ -610,6 +610,7 @@ export interface WaitsForGate {
 export interface ExplanationNoWorker {
   code: "no_worker";
   queue: string;
+  needs: string[];
 }
 
 /** Workers of its queue are alive, but none of them may have it now. */
@@ -623,6 +624,7 @@ export interface NoFittingWorker {
 /** Why a living worker does not get a run. */
 export interface Unfit {
   worker: string;
+  pool: string;
   missing: string[];
   is_paused: boolean;
   is_draining: boolean;
@@ -1553,6 +1555,7 @@ export interface WorkerStage {
   running: number;
   waited: number | null;
   unfit: Unfit[];
+  needs: string[];
 }
 
 export interface AttemptStage {

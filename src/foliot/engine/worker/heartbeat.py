@@ -106,7 +106,7 @@ class Heartbeat:
                 # Without a list of leases nothing is taken back: this call does not wait for claims in flight.
                 renewal = await self._work.renew(worker.id, None, self._lease, is_draining=self._is_draining)
         except Exception as error:
-            self.failures.failed(_error_to_log(error), _RETRY)
+            self.failures.failed(self._error_to_log(error), _RETRY)
             return not self.is_expired
         if renewal is None:
             self.wake.set()
@@ -168,7 +168,7 @@ class Heartbeat:
         except Exception as error:
             # The storage may become reachable in time. If not, no attempt may still run when other workers take over.
             # Therefore this retries at a fixed pace instead of the growing backoff of `Loop`.
-            self.failures.failed(_error_to_log(error), _RETRY)
+            self.failures.failed(self._error_to_log(error), _RETRY)
             if self._time_left() <= _RETRY:
                 self._lose_leases(worker)
             return _RETRY
@@ -183,7 +183,8 @@ class Heartbeat:
 
     @property
     def _until_renewal(self) -> Millis:
-        return Millis(self._lease // _RENEWALS_PER_LEASE)
+        """How long the next renewal can wait. It counts from the start of the last one, which may have taken long."""
+        return Millis(max(0, self._renewed_at + self._lease // _RENEWALS_PER_LEASE - self._clock.elapsed()))
 
     async def _request_renewal(self, worker: Worker) -> Renewal | None:
         async with self._listing_lock:
@@ -222,9 +223,11 @@ class Heartbeat:
         if self._holder is not None:
             self._holder.end(self._held(), Ending.LEASE_LOST)
 
-
-def _error_to_log(error: Exception) -> Exception:
-    """Return the error to log. A storage that does not answer in time is unreachable."""
-    if isinstance(error, DeadlinePassed):
-        return StorageUnavailable("the database did not answer in time", hint="Check that it runs and can be reached.")
-    return error
+    def _error_to_log(self, error: Exception) -> Exception:
+        """Return the error to log. A storage that does not answer in time is unreachable."""
+        if not isinstance(error, DeadlinePassed):
+            return error
+        silent = "server" if self._facts.is_remote else "database"
+        return StorageUnavailable(
+            f"the {silent} did not answer in time", hint="Check that it runs and can be reached from here."
+        )

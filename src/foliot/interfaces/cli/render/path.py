@@ -264,13 +264,13 @@ def _when_parts_end(change: Change, at: str | None) -> str:
 
 
 def _when_worker_starts(path: Path) -> str:
-    if any(isinstance(stage, answer.WorkerStage) and stage.unfit for stage in path.stages):
-        return "when a worker is alive that has all labels the run requires, and is neither paused nor draining"
-    return f"when a {missing_worker(_queue(path))} is started: {worker_command(_queue(path))}"
-
-
-def _queue(path: Path) -> str:
-    return next((stage.queue for stage in path.stages if isinstance(stage, answer.WorkerStage)), DEFAULT_QUEUE)
+    stage = next((one for one in path.stages if isinstance(one, answer.WorkerStage)), None)
+    queue, needs = (DEFAULT_QUEUE, ()) if stage is None else (stage.queue, stage.needs)
+    command = worker_command(queue, needs)
+    if stage is None or not stage.unfit:
+        return f"when a {missing_worker(queue)} is started: {command}"
+    some = "when a worker is alive that has all labels the run requires, and is neither paused nor draining"
+    return f"{some}: {command}" if needs else some
 
 
 _CHANGES: Final[Mapping[ChangeKind, str]] = {
