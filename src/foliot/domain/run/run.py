@@ -165,7 +165,7 @@ class NewRun(Struct, frozen=True, gc=False):
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The limits that the run needs a slot of, keys ascending."""
+        """The limits that the run needs a place in, keys ascending."""
         needed = self.options.limits(self.job_id)
         if self.shares:
             needed = tuple(sorted((*needed, *self.shares)))

@@ -67,7 +67,7 @@ class LeasedRun(Struct, frozen=True, gc=False):
 
     @property
     def has_places(self) -> bool:
-        """Whether the run may hold a slot of a limit, or the slot of its schedule."""
+        """Whether the run may hold a place in a limit, or the overlap key of its schedule."""
         return self.has_limits or self.schedule_uid is not None
 
 

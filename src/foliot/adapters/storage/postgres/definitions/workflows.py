@@ -144,7 +144,7 @@ async def put_workflows(
         stored = await transaction.column("add_versions", project, now, *columns(new)) if new else []
         added |= {name: wanted[name] for name in stored}
         done |= added
-    transaction.note(EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
+    transaction.add_event(EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
     transaction.record(changes.put_workflows(former.values(), added.values()))
     return {workflow_id: done[workflow_id] for workflow_id in specs}
 
@@ -162,7 +162,7 @@ async def delete_workflows(
     await cancel_unstarted(transaction, runs, now)
     await transaction.run("delete_versions", project, workflow_ids, now)
     newest: dict[str, int] = {row["id"]: row["version"] for row in versions}
-    transaction.note(EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
+    transaction.add_event(EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
     transaction.record(changes.deleted_workflows(newest))
     return [name for name in dict.fromkeys(workflow_ids) if name in newest], gone.keys()
 
