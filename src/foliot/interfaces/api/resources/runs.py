@@ -20,7 +20,7 @@ from foliot.interfaces.api.paging import LARGEST, PageQuery, cursor_after, numbe
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.service.answers import Cancelled, ItemPage, MarkedRun, Page, UnservedQueue
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.fanout_view import ItemView
 from foliot.service.queries.run_view import AttemptView, RunView
 from foliot.service.queries.runs import RunPage
@@ -139,7 +139,7 @@ async def get_unserved_queue(call: Call, run_id: str) -> UnservedQueue:
     summary="Explain a run stage by stage, from its tick to its end.",
     errors=_NOT_FOUND,
 )
-async def explain_run(call: Call, run_id: str) -> Path:
+async def explain_run(call: Call, run_id: str) -> ExplainedPath:
     return await call.services.queries.explained.run(run_id)
 
 
