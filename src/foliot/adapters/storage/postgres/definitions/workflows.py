@@ -31,7 +31,7 @@ from foliot.domain.job.job import watched_by
 from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.ports.definitions import Behind, Deployment, WorkflowVersion
+from foliot.ports.definitions import Deployment, JobsBehind, WorkflowVersion
 
 Versions = dict[str, WorkflowVersion]
 
@@ -74,7 +74,7 @@ class WorkflowDefinitions:
             await pause_stored(transaction, deployment.created(schedules.values()), now, paused=True)
         return versions
 
-    async def jobs_behind(self, workflow_id: str) -> Behind:
+    async def jobs_behind(self, workflow_id: str) -> JobsBehind:
         versions = await self._database.rows("living_versions", self._project, [workflow_id])
         return await _behind(self._database, self._project, versions, "get_jobs")
 
@@ -167,7 +167,7 @@ async def delete_workflows(
     return [name for name in dict.fromkeys(workflow_ids) if name in newest], gone.keys()
 
 
-async def _behind(source: Database | Transaction, project: str, versions: Sequence[Row], look: str) -> Behind:
+async def _behind(source: Database | Transaction, project: str, versions: Sequence[Row], look: str) -> JobsBehind:
     named = NamedJobs.by(versions)
     guessed = await source.rows("jobs_under", project, list(named.unreadable)) if named.unreadable else []
     jobs = await source.rows(look, project, sorted(named.jobs.union(row[0] for row in guessed)))

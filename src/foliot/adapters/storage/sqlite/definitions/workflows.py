@@ -28,7 +28,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import watched_by
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.ports.definitions import Behind, Deployment, WorkflowVersion
+from foliot.ports.definitions import Deployment, JobsBehind, WorkflowVersion
 
 
 class WorkflowDefinitions(PortBase):
@@ -65,8 +65,8 @@ class WorkflowDefinitions(PortBase):
 
         return await self._reader.read(query)
 
-    async def jobs_behind(self, workflow_id: str) -> Behind:
-        def query(session: Session) -> Behind:
+    async def jobs_behind(self, workflow_id: str) -> JobsBehind:
+        def query(session: Session) -> JobsBehind:
             rows = session.rows(SQL["living_versions"], (self._project, encode_names([workflow_id])))
             return _behind(session, self._project, rows)
 
@@ -138,7 +138,7 @@ def delete_workflows(
     return [workflow_id for workflow_id in dict.fromkeys(workflow_ids) if workflow_id in newest], gone.keys()
 
 
-def _behind(session: Session, project: str, versions: Sequence[Row]) -> Behind:
+def _behind(session: Session, project: str, versions: Sequence[Row]) -> JobsBehind:
     named = NamedJobs.by(versions)
     guessed = session.column(SQL["jobs_under"], (project, encode_names(named.unreadable)))
     return behind_of(project, job_rows(session, project, named.jobs.union(guessed)), named)

@@ -40,8 +40,8 @@ class _FreePlaces(dict[str, int]):
         self._session = session
 
     def __missing__(self, key: str) -> int:
-        # Waiting ticks of one schedule are admitted one at a time. The row of a limit
-        # that runs wait for is missing only if another program has removed it: then its runs start one by one.
+        # Waiting ticks of one schedule are admitted one at a time. The row of a limit that runs wait for is missing
+        # only if another program has removed it: then its runs start one by one.
         capacity = 1 if is_overlap_key(key) else self._session.value(SQL["capacity"], (key,)) or 1
         room = int(capacity - self._session.value(SQL["places_taken"], (key,)))
         self[key] = room
