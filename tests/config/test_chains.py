@@ -247,8 +247,8 @@ STAGE_PROBLEMS: Final[dict[str, Problem]] = {
     "exit_codes = [1]": (5, "exit_codes", "must be a table of exit codes", 'Write { 0 = "good", 30 = "retry" }.'),
     'kind = "ftp"': (5, "kind", "kind 'ftp' does not exist", "shell, http, python, agent, fanout"),
     'kind = "chain"': (5, "kind", "kind 'chain' does not exist", "shell, http, python, agent, fanout"),
-    'prompt = "x"': (5, "prompt", "prompt means nothing to a job of kind shell", "It belongs to jobs of kind agent."),
-    'job = "deploy"': (4, "command", "command means nothing to a stage that runs a job", "Change the job itself"),
+    'prompt = "x"': (5, "prompt", "prompt is not an option of kind shell", "It is an option of kind agent."),
+    'job = "deploy"': (4, "command", "command is not an option of a stage that runs a job", "Change the job itself"),
 }
 
 

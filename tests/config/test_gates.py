@@ -150,7 +150,7 @@ def test_options_of_gates_can_be_in_defaults(good: Good) -> None:
         ('command = "x"\ndepends_on = "a"\nwindow_sec = "400d"', LINE + 2, "must be 0 to"),
         ('command = "x"\ndepends_on = "a"\ninner_kind = "clude"', LINE + 2, "kind 'clude' does not exist"),
         ('command = "x"\ndepends_on = "a"\ninner_kind = "workflow"', LINE + 2, "kind 'workflow' does not exist"),
-        ('command = "x"\ndepends_on = "a"\nurl = "https://x.example"', LINE + 2, "url means nothing to a job of kind"),
+        ('command = "x"\ndepends_on = "a"\nurl = "https://x.example"', LINE + 2, "url is not an option of kind"),
         ('depends_on = "a"', LINE - 3, "a job of kind shell needs command or argv"),
         ("depends_on = 'a'\ncommand = '{\"method\": \"GET\"}'", LINE + 1, "the command has no url"),
     ],
@@ -178,8 +178,8 @@ def test_a_similar_name_is_suggested(loaded: Loader, keys: str, hint: str) -> No
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("window_sec = 60", "window_sec means nothing without depends_on"),
-        ('inner_kind = "http"', "inner_kind means nothing to a job of kind shell"),
+        ("window_sec = 60", "window_sec requires depends_on"),
+        ('inner_kind = "http"', "inner_kind is not an option of kind shell"),
     ],
 )
 def test_options_of_gates_are_refused_in_other_jobs(loaded: Loader, key: str, message: str) -> None:

@@ -307,8 +307,8 @@ def test_every_field_of_a_kind_can_be_written(kind: str, elsewhere: set[str]) ->
         ('command = " "', 3, "a job of kind shell needs command or argv"),
         ('argv = [""]', 3, "not a valid shell job: the first item of `argv` must be a program"),
         ('command = "x"\nenv = { "A=B" = "" }', 4, "the name of a variable must not be empty or contain ="),
-        ('command = "x"\nargv = ["y"]', 3, "not a valid shell job: give either `command` or `argv`"),
-        ('command = "x"\nurl = "https://x.example"', 4, "url means nothing to a job of kind shell"),
+        ('command = "x"\nargv = ["y"]', 3, "not a valid shell job: `command` and `argv` are mutually exclusive"),
+        ('command = "x"\nurl = "https://x.example"', 4, "url is not an option of kind shell"),
         ('command = "x"\nlimits = { memory = 5 }', 4, "must be at least 1048576"),
         ('command = "x"\n[jobs.limits]\nfiles = 9\nmemory = 5', 6, "must be at least 1048576"),
         ('command = "x"\nlimits = { memory = "5 pounds" }', 4, "'5 pounds' is not a size"),
@@ -435,7 +435,7 @@ def test_a_job_needs_a_usable_id(loaded: Loader, text: str, message: str) -> Non
     ("text", "line", "part"),
     [
         ('queue = "mail"', 4, 'does not serve queue "mail"'),
-        ('args = { model = "x" }', 4, "means nothing to a job of kind shell"),
+        ('args = { model = "x" }', 4, "is not an option of kind shell"),
         ('overlap = "allow"\nschedule = "@daily"', 4, "max_concurrent is 1"),
     ],
 )

@@ -106,7 +106,7 @@ def test_a_target_of_a_step_is_a_warning(loaded: Loader) -> None:
     result = loaded(f'[[workflows]]\nid = "w"\n{step}')
 
     [warning] = result.warnings
-    assert warning.message == "slack_webhook_url means nothing to a step; this is ignored"
+    assert warning.message == "slack_webhook_url is not an option of a step, and is ignored"
     assert "hunter2" not in repr(result.configuration)
 
 

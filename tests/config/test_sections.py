@@ -12,7 +12,7 @@ from foliot.engine.scheduler.janitor import RETENTION
 from foliot.engine.settings import Role, Settings
 from foliot.ports.upkeep import Retention
 from foliot.testing.clock import START
-from foliot.wiring import STORAGES
+from foliot.wiring.storage import STORAGES
 from tests.config.conftest import Good, Loader
 
 

@@ -62,7 +62,7 @@ def test_a_single_dependency_need_not_be_a_list() -> None:
 
 @for_each("name", [*(name for field in GATE for name in field.names if name != "depends_on"), "timezone"])
 def test_an_option_of_a_gate_without_depends_on_is_refused(name: str) -> None:
-    with pytest.raises(InvalidJob, match=f"{name} means nothing without depends_on"):
+    with pytest.raises(InvalidJob, match=f"{name} requires depends_on"):
         gate(**{name: VALUES.get(name, "UTC" if name == "timezone" else 5)})
 
 

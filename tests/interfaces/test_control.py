@@ -111,12 +111,21 @@ def test_pause_and_resume_work_on_a_schedule_and_on_all_schedules_of_a_job(call:
     assert {one["state"] for one in call("schedules", "--json").objects} == {"on"}
 
 
+def test_resume_names_the_pause_of_all_schedules_that_is_still_in_force(call: Call, shop: Path) -> None:
+    call("pause", "report")
+    call("pause", "--all")
+
+    assert call("resume", "report-often").out == (
+        "resumed report-often; all schedules are still paused: foliot resume --all\n"
+    )
+
+
 def test_all_schedules_are_paused_with_a_note_and_resumed(call: Call, shop: Path) -> None:
     [paused] = call("pause", "--all", "--until", "2h", "--note", "new disks", "--json").objects
     banner = next(line for line in call("top", "--once").out.splitlines() if line.startswith("PAUSED"))
 
     assert (paused["done"], paused["note"], bool(paused["by"])) == ("paused", "new disks", True)
-    assert banner.endswith(": new disks")
+    assert f", note: new disks; until {paused['until'][:10]}" in banner
     assert banner in call("status").out.splitlines()
     assert call("top", "--json").objects[0]["paused"]["note"] == "new disks"
     assert call("status", "--json").objects[0]["paused"]["until"] == paused["until"]

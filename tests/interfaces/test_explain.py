@@ -20,7 +20,7 @@ def test_a_failed_run_is_explained_with_its_attempts(call: Call, shop: Path) -> 
 
     assert (code, err) == (0, "")
     assert stages_of(out) == ["trigger", "due", "worker", "attempt", "attempt", "> exit"]
-    assert "failed on" in out
+    assert "failed after" in out
     assert "exit code 3" in out
     assert "no, it has ended; run it again with: foliot retry" in out
 

@@ -29,7 +29,7 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
                     why.Unfit(worker="c", missing=(), is_draining=True),
                 ),
             ),
-            "no living worker may have it (needs gpu, executor=worker): a lacks gpu, executor=worker; "
+            "no living worker can execute the run (required: gpu, executor=worker): a lacks gpu, executor=worker; "
             "b is paused (foliot worker resume b); c is draining",
         ),
         (why.NoWorker(queue="@trees"), "no coordinator is alive; start one with: foliot serve"),

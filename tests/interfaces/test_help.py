@@ -88,6 +88,13 @@ def test_an_unknown_option_exits_with_2(call: Call) -> None:
     assert err.endswith("  See: foliot runs --help\n")
 
 
+def test_the_choices_of_a_missing_option_are_on_one_line(call: Call) -> None:
+    code, _, err = call("user", "add", "ada")
+
+    assert code == 2
+    assert err.startswith("error: Missing option '--role'. Choose from: viewer, operator, editor, admin\n")
+
+
 def test_a_call_without_a_command_prints_help_and_exits_with_2(call: Call) -> None:
     code, out, err = call()
 

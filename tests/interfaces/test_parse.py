@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from foliot.errors import InvalidInput
-from foliot.interfaces.cli.parse import parse_moment, parse_past, parse_span
+from foliot.interfaces.cli.parse import parse_moment, parse_past, parse_span, seconds_within
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
@@ -72,3 +72,9 @@ def test_a_moment_without_an_offset_is_in_utc_in_every_local_time_zone(monkeypat
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_an_option_of_a_server_takes_a_duration_or_a_number_of_seconds() -> None:
+    option = seconds_within(1, 3_600)
+
+    assert [option(given) for given in ("2", "1.5", "2m", "1m30s", "250s")] == [2, 1.5, 120, 90, 250]

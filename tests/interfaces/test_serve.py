@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.runners.process.limits import descriptors
+from foliot.errors import RequestRefused
 from foliot.interfaces.cli import main
-from foliot.interfaces.cli.server import process
+from foliot.interfaces.cli.server import process, remote
 from foliot.wiring import machine
 
 COMMANDS = ["serve", "worker"]
@@ -246,6 +247,34 @@ def test_other_runtime_errors_are_not_reported_as_missing_memory(monkeypatch: py
 
     with pytest.raises(RuntimeError, match="changed size"):
         main(["serve", target])
+
+
+def test_a_server_whose_first_configuration_has_errors_says_that_it_was_not_started(
+    capsys: pytest.CaptureFixture[str], here: Path
+) -> None:
+    (here / "wrong.toml").write_text('[[jobs]]\nid = "a"\ncron = "61 * * * *"\ncommand = "true"\n')
+
+    code, err = run(capsys, "serve", "--config", "wrong.toml")
+
+    assert code == 1
+    assert err.endswith(
+        "wrong.toml has 1 error\n  Nothing was started. Correct the file, and check it with: foliot check\n"
+    )
+
+
+@pytest.mark.usefixtures("as_many_descriptors_as_ever")
+def test_a_remote_worker_without_valid_credentials_learns_which_variables_to_set(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise RequestRefused("no valid credentials", hint="", code="unauthenticated", status=401)
+
+    monkeypatch.setattr(remote, "run_on", refuse)
+
+    code, err = run(capsys, "worker", target, "--server", "http://127.0.0.1:7070")
+
+    assert code == 1
+    assert "Set FOLIOT_WORKER_ID and FOLIOT_WORKER_SECRET, or FOLIOT_TOKEN." in err
 
 
 @pytest.fixture

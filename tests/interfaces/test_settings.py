@@ -16,7 +16,7 @@ from foliot.engine.settings import Role
 from foliot.errors import InputsError, InvalidInput
 from foliot.interfaces.cli.server.process import Served
 from foliot.interfaces.cli.server.settings import node_settings, parse_roles
-from foliot.wiring import build_resolvers, build_runners
+from foliot.wiring.runners import build_resolvers, build_runners
 from tests.adapters.resolvers.resolving import items
 from tests.adapters.runners.attempts import ListLog, an_attempt
 

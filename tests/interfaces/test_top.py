@@ -34,6 +34,7 @@ def test_top_shows_workers(call: Call) -> None:
         ("test", True),
         ("test coordinator", True),
     ]
+    assert "  1 worker, 100 slots" in call("top", "--once").out.splitlines()[0]
     assert set(frame) == {"at", "paused", "depth", "executions", "running", "queued", "upcoming", "workers", "failures"}
 
 

@@ -15,7 +15,7 @@ from foliot.engine.scheduler.reaper import Reaper
 from foliot.engine.settings import Settings
 from foliot.interfaces.api.access import StoredAccess
 from foliot.service.services import Services
-from foliot.wiring import remote_worker
+from foliot.wiring.processes import remote_worker
 from tests.adapters.storage.postgres.fresh import fresh_database
 from tests.interfaces.api.remote import Signer
 from tests.interfaces.api.serving import serving

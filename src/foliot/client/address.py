@@ -104,7 +104,8 @@ def _checked_url(given: str) -> str:
 
 
 def _wrong_url(message: str) -> InvalidInput:
-    return InvalidInput(message, hint=f"Use an address such as {DEFAULT_URL}, and give the token apart.", field="url")
+    hint = f"Use an address such as {DEFAULT_URL}. A token is not part of it: set FOLIOT_TOKEN."
+    return InvalidInput(message, hint=hint, field="url")
 
 
 def _is_loopback(host: str) -> bool:

@@ -160,7 +160,7 @@ class ChainReader:
     def _refuse_work(self, fields: Fields) -> None:
         for name in fields.keys() - _STAGE_FIELDS.keys():
             hint = "Change the job itself, or leave it out."
-            message = f"{fields[name].name} means nothing to a stage that runs a job"
+            message = f"{fields[name].name} is not an option of a stage that runs a job"
             self._reading.problems.error(fields[name].place, message, hint)
 
     def _made(self, name: str, given: dict[str, Any], fields: Fields) -> Stage | None:

@@ -21,7 +21,7 @@ from foliot.errors import Problem, Severity
 _PATH: Final = "/usr/bin:/bin"
 _HEADER: Final = """\
 # Written by: foliot import crontab
-# Jobs behave as under cron: they start even if the last run is still going on, and what was missed is not made up for.
+# Jobs behave as under cron: they start even if the previous run has not ended, and missed ticks are not caught up.
 #
 #   foliot check     is this file right?
 #   foliot plan      what would change, and what would fire?

@@ -165,7 +165,7 @@ def _report_missing(name: str, known: Collection[str], place: Place, reading: Re
         hint = near or "Name a job of this text, or one that is stored."
         reading.problems.error(place, f"job {name[:64]!a} does not exist", hint)
     else:
-        hint = "The file can be applied only if an application or a call of the library has created this job."
+        hint = "If an application or the API creates it: create it before you apply this file. Else define it."
         reading.problems.warning(place, f"job {name[:64]!a} is not in these files", hint)
 
 

@@ -215,7 +215,7 @@ def _refuse_without_dependencies(kind: Kind, own: Fields, node: Node, reading: R
     foreign = _OF_GATES - kind.shared_with_gates
     for found in [found for name, found in own.items() if name in foreign]:
         hint = "Name the jobs that it depends on in depends_on, or leave it out."
-        reading.problems.error(found.place, f"{found.name} means nothing without depends_on", hint)
+        reading.problems.error(found.place, f"{found.name} requires depends_on", hint)
 
 
 def dependency_nodes(gate: Gate, found: Found) -> Iterator[tuple[JobId, Node]]:

@@ -116,8 +116,8 @@ def refuse_foreign_keys(kind: Kind, own: Fields, reading: Reading) -> None:
     foreign = kind.foreign
     for name in [name for name in own if name in foreign]:
         homes = [home for home, schema in HOMES.items() if name in schema]
-        hint = f"It belongs to jobs of kind {' or '.join(homes)}."
-        reading.problems.error(own[name].place, f"{own[name].name} means nothing to a job of kind {kind.runner}", hint)
+        hint = f'It is an option of kind {" or ".join(homes)}. Remove it, or set kind = "{homes[0]}".'
+        reading.problems.error(own[name].place, f"{own[name].name} is not an option of kind {kind.runner}", hint)
 
 
 def over_defaults(own: Fields, defaults: Fields, kind: Kind) -> Fields:
@@ -247,7 +247,7 @@ def _report_args(kind: str, fields: Fields, reading: Reading) -> None:
     """Warn of keys in `args` that have no effect."""
     for name in fields.value("args", {}):
         if name not in _NOTICES and kind != "agent":
-            message = f"{name} means nothing to a job of kind {kind}; this is ignored"
+            message = f"{name} is not an option of kind {kind}, and is ignored"
             reading.problems.warning(fields["args"].place, message, "Leave it out, or make it a job of kind agent.")
 
 

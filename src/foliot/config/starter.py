@@ -13,7 +13,7 @@ STARTER: Final = """\
 #   foliot serve     run it
 #   foliot reload    apply it again after a change
 #
-# A line that begins with # and no space is an example: take the # away to use it.
+# Lines that begin with # and no space are examples. To use one, remove the #.
 # Every key is explained in docs/reference/configuration.md.
 
 # Further files with jobs.
@@ -32,9 +32,9 @@ concurrency = 10
 url = "sqlite:///foliot.db"
 
 [defaults]
-# Holds for every job without a value of its own.
+# Every job without its own value gets this one.
 timezone = "UTC"
-# Ticks that were missed while nothing ran are made up for by one run. "none": by no run.
+# After a downtime, one run replaces all missed ticks of a schedule. "none": no run.
 catchup = "once"
 # What a tick does while the run before it is still running: "skip", "queue", "allow" or "cancel_running".
 overlap = "skip"
@@ -52,7 +52,7 @@ cron = "* * * * *"
 command = 'echo "hello from $FOLIOT_JOB_ID, it is $(date)"'
 timeout = 30
 
-# A nightly script with retries, its own environment and bounds.
+# A nightly script with retries, its own environment and limits.
 #[[jobs]]
 #id = "backup"
 #cron = "30 2 * * *"
@@ -160,11 +160,11 @@ timeout = 30
 #[chains.verify]
 #command = "test ! -e full"
 
-# Who is told about failed runs and alerts.
+# Where messages about failed runs and alerts are sent.
 #[notifications]
 #slack_webhook_url = "${SLACK_URL:-https://hooks.slack.com/services/T0/B0/secret}"
 
-# A job without a schedule runs when it is asked to: foliot trigger by-hand
+# A job without a schedule runs only when it is triggered: foliot trigger by-hand
 #[[jobs]]
 #id = "by-hand"
 #command = "uptime"

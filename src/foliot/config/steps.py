@@ -85,7 +85,7 @@ class StepReader:
         if "workflow" in own:
             return self._subworkflow(own, node)
         if "params" in own:
-            self._reading.problems.error(own["params"].place, "params means nothing without workflow", "Use payload.")
+            self._reading.problems.error(own["params"].place, "params requires workflow", "Use payload.")
         asked = self._approval(own.get("approve"))
         if "job" in node.value and asked is not None:
             hint = "Keep one of them, or make two steps."
@@ -101,7 +101,7 @@ class StepReader:
         name = own.value("workflow")
         for other in [other for other in ("job", "approve", "payload") if other in node.value]:
             hint = "Use params." if other == "payload" else "Keep one of them, or make two steps."
-            message = f'{other} means nothing to a step that runs workflow "{name[:64]}"'
+            message = f'{other} is not an option of a step that runs workflow "{name[:64]}"'
             self._reading.problems.error(node.child(other).place, message, hint)
         self._refuse_work(own, (), f'that runs workflow "{name[:64]}"')
         return {"job": JobId(name), "is_subworkflow": True, "payload": own.value("params")}
@@ -127,7 +127,7 @@ class StepReader:
         """Return the gate of the step. Without a timezone of its own it has that of the workflow."""
         if "timezone" in own and "depends_on" not in node.value:
             hint = "Name the jobs that it depends on in depends_on, or leave it out."
-            self._reading.problems.error(own["timezone"].place, "timezone means nothing without depends_on", hint)
+            self._reading.problems.error(own["timezone"].place, "timezone requires depends_on", hint)
         zone = own.get("timezone") or around.timezone
         known = fields if zone is None else Fields({**fields, "timezone": zone})
         job_id = step_job_id(around.workflow_id, own.value("name", ""))
@@ -153,7 +153,7 @@ class StepReader:
     def _refuse_work(self, own: Fields, allowed: Collection[str], which: str) -> None:
         for name in own.keys() & _WORK - set(allowed):
             hint = f"It may have: {', '.join(allowed)}." if allowed else ""
-            self._reading.problems.error(own[name].place, f"{own[name].name} means nothing to a step {which}", hint)
+            self._reading.problems.error(own[name].place, f"{own[name].name} is not an option of a step {which}", hint)
 
     def _approval(self, found: Found | None) -> Approval | None:
         if found is None or found.value is False:
@@ -170,7 +170,7 @@ class StepReader:
 def _warn_of_notices(own: Fields, reading: Reading) -> None:
     for name in [name for name in own.value("args", {}) if name in _NOTICES]:
         hint = "Use [notifications], which also covers executions of workflows, or make the step a job."
-        reading.problems.warning(own["args"].place, f"{name} means nothing to a step; this is ignored", hint)
+        reading.problems.warning(own["args"].place, f"{name} is not an option of a step, and is ignored", hint)
 
 
 # -- edges
@@ -181,7 +181,7 @@ def _read_edges(step: Fields, reading: Reading) -> tuple[Edge, ...]:
     rule = step.get("trigger_rule")
     if rule is not None and "after" not in step:
         hint = "Name the steps that it follows in after, or leave it out."
-        reading.problems.error(rule.place, "trigger_rule means nothing without after", hint)
+        reading.problems.error(rule.place, "trigger_rule requires after", hint)
     usual = ON_SUCCESS if rule is None else read_conditions([rule.value])
     nodes = _nodes(step["after"].node) if "after" in step else ()
     return tuple(edge for node in nodes for edge in _edge(node, usual, reading))

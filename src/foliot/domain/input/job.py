@@ -50,7 +50,7 @@ def read_gate(read: Keywords) -> Gate | None:
             return None
         name = read.written[alone]
         hint = 'Name the jobs that it depends on: depends_on=["backup"].'
-        raise InvalidJob(f"{name} means nothing without depends_on", hint=hint, field=name)
+        raise InvalidJob(f"{name} requires depends_on", hint=hint, field=name)
     if twice := [name for name, times in Counter(read[DEPENDS_ON.name]).items() if times > 1]:
         raise InvalidJob(f'"{twice[0][:64]}" is named twice', hint="Name each job once.", field=DEPENDS_ON.name)
     return gate_of(read)

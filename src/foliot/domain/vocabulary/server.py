@@ -42,7 +42,7 @@ NODE: Final = (
     Field(
         "mode",
         one_of(get_args(Mode)),
-        "In production, requests of jobs to private addresses are blocked.",
+        "In production, every API request needs credentials, and requests of jobs to private addresses are blocked.",
         '"development"',
     ),
     Field(

@@ -217,7 +217,7 @@ def bind(address: Address) -> Listener:
 
 def _refusal(error: OSError, host: str, port: int) -> FoliotError:
     if error.errno == errno.EADDRINUSE:
-        hint = "Stop the process that uses it, or give another one with --port, or start without the API: --no-api."
+        hint = "Stop the process that uses it, or choose another port with --port, or start without the API: --no-api."
         return PortInUse(f"port {port} of {host} is in use", hint=hint)
     reason = error.strerror or str(error)
     return InvalidInput(

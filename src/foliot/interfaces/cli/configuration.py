@@ -27,11 +27,11 @@ def load_config(path: Path) -> Configuration:
     return configuration
 
 
-def require_valid(path: Path | None, loaded: Loaded) -> Configuration:
+def require_valid(path: Path | None, loaded: Loaded, *, hint: str = "Nothing was changed.") -> Configuration:
     """Return the configuration that was read. If it has errors, print all problems and raise."""
     if loaded.configuration is None:
         print_problems(loaded.problems)
-        raise FoliotError(f"{path} has {counted(len(loaded.errors), 'error')}", hint="Nothing was changed.")
+        raise FoliotError(f"{path} has {counted(len(loaded.errors), 'error')}", hint=hint)
     return loaded.configuration
 
 

@@ -113,7 +113,8 @@ def _run(arguments: list[str]) -> NoReturn:
         sys.exit(error.exit_code)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "foliot"
-        print_error(error.format_message(), f"See: {path} --help", code="usage")
+        # Click writes the choices of a missing option on lines of their own.
+        print_error(" ".join(error.format_message().split()), f"See: {path} --help", code="usage")
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(130)

@@ -65,18 +65,19 @@ def _span(text: str) -> timedelta | None:
 
 
 def seconds_within(least: float, most: float) -> Callable[[str], float]:
-    """Return an option type: a number of seconds, with fractions. NaN is refused."""
+    """Return an option type: a duration such as 2m or 1.5h, or a number of seconds. Its value is seconds."""
 
-    def seconds(value: str) -> float:
+    def duration(value: str) -> float:
         try:
             number = float(value)
         except ValueError:
-            number = math.nan
+            length = _span(str(value))
+            number = math.nan if length is None else length.total_seconds()
         if not least <= number <= most:
             raise click.BadParameter(f"{str(value)[:32]!a} is not {least:g} to {most:g} seconds")
         return number
 
-    return seconds
+    return duration
 
 
 def parse_json(text: str, option: str) -> Any:

@@ -83,7 +83,8 @@ def read_spec(kind: type[Spec], spec: Mapping[str, Any]) -> Spec:
         return convert(spec, kind, str_keys=True)
     except ValidationError as error:
         is_unknown = "unknown field" in str(error)
-        hint = f"Its fields are: {', '.join(kind.__struct_fields__)}." if is_unknown else "Correct this value."
+        fields = f"Its fields are: {', '.join(kind.__struct_fields__)}."
+        hint = fields if is_unknown else "See the options of each kind in docs/reference/configuration.md."
         raise InvalidJob(f"not a valid {name_of(kind)} job: {shortened(str(error))}", hint=hint, field="spec") from None
     except UnicodeEncodeError:
         hint = "Replace the lone surrogate with a whole character."

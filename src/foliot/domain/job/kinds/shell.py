@@ -18,8 +18,10 @@ class ShellSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     argv: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
 
     def __post_init__(self) -> None:
-        if (self.command is None) == (self.argv is None):
-            raise ValueError("give either `command` or `argv`")
+        if self.command is None and self.argv is None:
+            raise ValueError("give `command` or `argv`")
+        if self.command is not None and self.argv is not None:
+            raise ValueError("`command` and `argv` are mutually exclusive")
         if self.command is not None and not self.command.strip():
             raise ValueError("`command` is empty")
         if self.argv is not None and not self.argv[0]:

@@ -1,6 +1,7 @@
 """foliot cancel, retry, mark, pause and resume: change runs, jobs and schedules by hand."""
 
 import getpass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -115,8 +116,8 @@ def pause(
 ) -> int:
     """Pause jobs with all their schedules, single schedules, or all schedules.
 
-    Running work continues. Ticks during the pause are recorded as skipped (paused). Workflows skip the steps that name
-    a paused job.
+    Running work continues. When the pause ends, its ticks are recorded as skipped (paused). Workflows skip the steps
+    that name a paused job.
     """
     _check_ids(ids, is_all)
     if is_all:
@@ -177,11 +178,18 @@ def _user() -> str:
         return ""
 
 
+async def _are_paused(services: Operations, schedules: Sequence[str]) -> bool:
+    """Return whether schedules that were resumed by their ids are paused by `foliot pause --all`."""
+    return any(one.all_paused for one in await services.queries.schedules.all() if one.schedule_id in schedules)
+
+
 def _pause_action(paused: bool) -> Action:
     async def set_paused(services: Operations, name: str) -> Result:
         word = "paused" if paused else "resumed"
         schedules = await services.schedules.pause_named(name, paused)
         text = f"{word} {', '.join(schedules) or name}"
+        if not paused and await _are_paused(services, schedules):
+            text += "; all schedules are still paused: foliot resume --all"
         return {"id": name, "schedules": schedules, "done": word, "text": text}
 
     return set_paused

@@ -40,9 +40,9 @@ _SERVE: Final[dict[str, Any]] = {**dict.fromkeys(_UNSET), "queues": (), "api": T
 )
 @click.option("--storage", help="Empty database to fill, instead of foliot.db in the directory.")
 @click.option("--days", type=click.IntRange(LEAST_DAYS, 60), default=30, help="Days of history. Default: 30.")
-@click.option("--seed", type=int, default=1, help="Another number gives another history. Default: 1.")
+@click.option("--seed", type=int, default=1, help="Seed of the generated history. Default: 1.")
 @click.option("--serve/--no-serve", "serves", default=True, help="Whether to serve the demo afterwards. Default: yes.")
-@click.option("--more-runs", type=click.IntRange(0, 5_000_000), default=0, help="So many more runs of one job.")
+@click.option("--more-runs", type=click.IntRange(0, 5_000_000), default=0, help="Number of additional runs of one job.")
 @click.option("--port", type=click.IntRange(1, 65_535), help="Port of the HTTP API. Default: 7070.")
 def demo(
     directory: Path, storage: str | None, days: int, seed: int, serves: bool, more_runs: int, port: int | None

@@ -35,7 +35,7 @@ _HOMES: Final = {"delete": "delete:delete_schedules"}
 @json_option("one object per line")
 @click.pass_context
 def command(context: click.Context, storage: str | None, config: Path | None, job: str | None, as_json: bool) -> None:
-    """List schedules: their rules, their next tick and their last tick."""
+    """List schedules: their rules, their next tick and the last tick that ran."""
     if context.invoked_subcommand is not None:
         check_option_order(context, context.invoked_subcommand)
         return

@@ -51,7 +51,7 @@ def command() -> None:
 @click.option(
     "--role",
     type=click.Choice([role.value for role in CREDENTIAL_ROLES]),
-    help="What the token may do; each role may do more than the last, but worker only executes runs.",
+    help="What the token may do. Each role includes those before it, except worker, which only executes runs.",
 )
 @click.option("--job", help="Instead of a role: the only job or workflow that the token may start.",
               shell_complete=complete_ids("job"))  # fmt: skip
@@ -70,6 +70,7 @@ def create(
     """Create a token with a role, or one that may start one job and nothing else.
 
     The token is printed once and cannot be shown again: only a digest of it is stored.
+    Without tokens and users, a server on 127.0.0.1 needs no credentials; with the first one, every request needs them.
     """
     if (role is None) == (job is None):
         raise InvalidInput("a token has either a role or a job", hint="Give --role or --job.", field="role")

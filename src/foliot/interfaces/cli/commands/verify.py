@@ -22,7 +22,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 @click.command("verify")
 @storage_options
 @click.option("--since", default="7d", show_default=True, help="How far back: 24h, 7d, or a time in ISO 8601.")
-@json_option("one object per fault, then a summary")
+@json_option("one object per problem, then a summary")
 def command(storage: str | None, config: Path | None, since: str, as_json: bool) -> int:
     """Compare the ledger with the ticks that the schedules should have. The exit code is 1 if a problem is found."""
     after = max(parse_past(since, datetime.now(UTC)), _EPOCH)

@@ -60,7 +60,10 @@ class WorkerGroup(_Group):  # type: ignore[misc]  # the class is made by a funct
 @click.option("--storage", help="Database, instead of that of the configuration or of APP.")
 @click.option("--server", envvar="FOLIOT_SERVER", help="URL of a server, instead of a database; also FOLIOT_SERVER.")
 @click.option(
-    "--label", "labels", multiple=True, help="Label of this worker. With --server: one of its enrolment; default: all."
+    "--label",
+    "labels",
+    multiple=True,
+    help="Label that jobs can require; may be repeated. With --server: a label of the enrolment; default: all.",
 )
 @click.option("--tls-ca", help="With --server: trust only servers with a certificate of these authorities.")
 @click.option("--tls-cert", help="With --server: file with the certificate of this worker.")

@@ -18,7 +18,7 @@ _CLASSES: Final = (
     Column("BREAKER", stays=True),
     Column("ACTIVE"),
     Column("FAILURES"),
-    Column("TODAY"),
+    Column("SPENT TODAY"),
     Column("STAGES"),
 )
 _CHAINS: Final = (

@@ -124,8 +124,8 @@ def _waiting(
         case why.NoWorker():
             return f"no {missing_worker(given.queue)} is alive; start one with: {worker_command(given.queue)}"
         case why.NoFittingWorker():
-            needed = f" (needs {', '.join(given.needs)})" if given.needs else ""
-            return f"no living worker may have it{needed}: {unfit_workers(given.workers)}"
+            required = f" (required: {', '.join(given.needs)})" if given.needs else ""
+            return f"no living worker can execute the run{required}: {unfit_workers(given.workers)}"
         case why.WaitsForLimit():
             return _waits_for_limit(given)
         case why.NoFreeSlot():

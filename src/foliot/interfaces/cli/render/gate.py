@@ -15,7 +15,7 @@ from foliot.service.queries.run_view import RunView
 
 VERDICT_COLUMNS: Final = (
     Column("DEPENDS ON", is_whole=True),
-    Column("VERDICT", stays=True),
+    Column("COUNTS AS", stays=True),
     Column("RUN", is_whole=True),
 )
 DEPENDENCY_COLUMNS: Final = (

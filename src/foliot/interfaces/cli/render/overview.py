@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from foliot.domain.instant import from_datetime, to_iso
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.interfaces.cli.render.format import last_line, moment, progress_bar, rule, span, status
 from foliot.interfaces.cli.render.table import Column
 from foliot.interfaces.cli.render.text import counted
@@ -50,7 +51,8 @@ def overview_document(page: OverviewPage) -> dict[str, Any]:
 
 
 def headline(page: OverviewPage) -> str:
-    alive = [worker for worker in page.workers if worker.is_alive]
+    # Coordinators execute no jobs.
+    alive = [worker for worker in page.workers if worker.is_alive and worker.queues != (TREES_QUEUE,)]
     slots = sum(worker.slots for worker in alive)
     return (
         f"Foliot {moment(page.at)}  {page.depth.running} running, {page.depth.queued} queued, "

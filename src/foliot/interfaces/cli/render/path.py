@@ -197,21 +197,21 @@ def _worker(stage: answer.WorkerStage) -> str:
     if stage.waited is not None:
         return f'queue "{stage.queue}", started {span(stage.waited)} after it was due'
     if stage.unfit:
-        return f"no living worker may have it: {unfit_workers(stage.unfit)}"
+        return f"no living worker can execute the run: {unfit_workers(stage.unfit)}"
     if not stage.workers:
         return f"no {missing_worker(stage.queue)} is alive"
     return f'queue "{stage.queue}": {counted(stage.workers, "worker")}, {stage.running} of {stage.slots} slots in use'
 
 
 def _attempt(stage: answer.AttemptStage) -> str:
-    began = f"on {stage.worker} at {moment(stage.started_at)}"
     if stage.finished_at is None or stage.started_at is None:
         return f"{stage.status} on {stage.worker} since {moment(stage.started_at)}"
     took = span((stage.finished_at - stage.started_at).total_seconds())
     reason = REASONS.get(stage.reason or "", stage.reason)
     code = f" (exit code {stage.exit_code})" if stage.exit_code else ""
     again = f"; next attempt at {moment(stage.retry_at)}" if stage.retry_at else ""
-    return f"{stage.status} {began} after {took}{f': {reason}{code}' if reason else ''}{again}"
+    why = f": {reason}{code}" if reason else ""
+    return f"started on {stage.worker} at {moment(stage.started_at)}, {stage.status} after {took}{why}{again}"
 
 
 def _exit(stage: answer.ExitStage) -> str:
@@ -265,7 +265,7 @@ def _when_parts_end(change: Change, at: str | None) -> str:
 
 def _when_worker_starts(path: ExplainedPath) -> str:
     if any(isinstance(stage, answer.WorkerStage) and stage.unfit for stage in path.stages):
-        return "when a worker is alive that has what the run needs, and is not paused or draining"
+        return "when a worker is alive that has all labels the run requires, and is neither paused nor draining"
     return f"when a {missing_worker(_queue(path))} is started: {worker_command(_queue(path))}"
 
 

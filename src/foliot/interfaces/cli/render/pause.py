@@ -12,6 +12,6 @@ def pause_banner(pause: PauseView) -> str:
 def pause_text(pause: PauseView) -> str:
     """Return who paused all schedules, since when, until when and why."""
     by = f" by {escaped(pause.by)}" if pause.by else ""
-    until = f", until {moment(pause.until)}" if pause.until else ", until: foliot resume --all"
-    note = f": {escaped(pause.note)}" if pause.note else ""
-    return f"all schedules paused since {moment(pause.since)}{by}{until}{note}"
+    end = f"until {moment(pause.until)}" if pause.until else "resume them with: foliot resume --all"
+    note = f", note: {escaped(pause.note)}" if pause.note else ""
+    return f"all schedules paused since {moment(pause.since)}{by}{note}; {end}"

@@ -124,7 +124,7 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("payload", _known(run.input_payload, _document_text)),
         ("output", None if page.fanout is not None else _known(run.output_payload, _document_text)),
         ("for", run.user_id),
-        ("key", run.idempotency_key),
+        ("idempotency key", run.idempotency_key),
         ("log", _log_text(page, is_tree)),
     ]
 
@@ -151,7 +151,7 @@ def _log_text(page: RunPage, is_tree: bool) -> str | None:
     if page.fanout is not None:
         return f"print the log of an item with: foliot logs {page.run.id} --item INDEX"
     if page.run.kind is RunKind.CHAIN:
-        return f"print that of its steps with: foliot logs {page.run.id}"
+        return f"print the logs of its steps with: foliot logs {page.run.id}"
     return None if is_tree else f"{end_text(page.log)}; print it with: foliot logs {page.run.id}"
 
 

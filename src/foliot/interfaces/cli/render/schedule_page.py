@@ -9,7 +9,7 @@ from foliot.service.queries.documents import as_json
 from foliot.service.queries.schedule_view import ScheduleView
 from foliot.service.queries.schedules import SchedulePage
 
-_TICKS: Final = (Column("LAST TICKS"), Column("OUTCOME", stays=True), Column("RUN", is_whole=True), Column("STATUS"))
+_TICKS: Final = (Column("PLANNED"), Column("OUTCOME", stays=True), Column("RUN", is_whole=True), Column("STATUS"))
 
 
 def schedule_document(page: SchedulePage) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def schedule_document(page: SchedulePage) -> dict[str, Any]:
 
 def print_schedule(page: SchedulePage) -> None:
     print_fields(schedule_fields(page.schedule))
-    print_section("", _TICKS, [tick_row(tick) for tick in page.ticks])
+    print_section("Last ticks", _TICKS, [tick_row(tick) for tick in page.ticks])
 
 
 def _unplanned(schedule: ScheduleView) -> str:
@@ -27,9 +27,15 @@ def _unplanned(schedule: ScheduleView) -> str:
     return rule(schedule) if schedule.schedule_type in UNPLANNED else "-"
 
 
+def _next(schedule: ScheduleView) -> str:
+    times = ", ".join(map(moment, schedule.preview))
+    if not schedule.paused:
+        return times or _unplanned(schedule)
+    return f"none while paused; without the pause: {times}" if times else "none while paused"
+
+
 def schedule_fields(schedule: ScheduleView) -> list[tuple[str, object]]:
     window = f"{moment(schedule.start_at)} to {moment(schedule.end_at)}"
-    coming = "" if not schedule.paused else "none while paused; without the pause: "
     return [
         ("schedule", schedule.schedule_id),
         ("job", schedule.job_id or schedule.workflow_id),
@@ -40,6 +46,6 @@ def schedule_fields(schedule: ScheduleView) -> list[tuple[str, object]]:
         ("policy", f"overlap {schedule.overlap_policy}, catch-up {schedule.catchup_policy}"),
         ("jitter", f"{schedule.jitter_ms}ms" if schedule.jitter_ms else None),
         ("window", window if schedule.start_at or schedule.end_at else None),
-        ("last", moment(schedule.last_scheduled_at)),
-        ("next", coming + (", ".join(map(moment, schedule.preview)) or _unplanned(schedule))),
+        ("last run", moment(schedule.last_scheduled_at)),
+        ("next", _next(schedule)),
     ]

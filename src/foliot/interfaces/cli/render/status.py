@@ -85,7 +85,7 @@ def notice_text(notice: answer.Notice) -> str:  # noqa: C901, one case per notic
             return f"no worker serves {_quoted(notice.queues)}, and runs wait there"
         case answer.LabelsUnserved():
             wanted = "; ".join(", ".join(needed) for needed in notice.needs)
-            return f"no living worker has what waiting runs need: {wanted}"
+            return f"no living worker has the labels or executor that queued runs require: {wanted}"
         case answer.SchedulesLate():
             since = f", since {moment(notice.since)}" if notice.since else ""
             return f"{counted(notice.count, 'schedule')} late{since}: {_named(notice.schedules, notice.count)}"
@@ -111,13 +111,14 @@ def notice_hint(notice: answer.Notice) -> str:  # noqa: C901, one case per notic
         case answer.QueuesUnserved(queues=queues):
             return _unserved_hint(queues[0])
         case answer.LabelsUnserved():
-            return "Start a worker with these labels: foliot worker register NAME --label LABEL"
+            return "Start one with: foliot worker --label LABEL; for executor=worker with: foliot worker --server URL"
         case answer.SchedulesLate(schedules=schedules):
             return f"See: foliot show {schedules[0] if schedules else 'SCHEDULE'}, and the log of foliot serve"
         case answer.JobsStopped(jobs=jobs):
             return f"See: foliot explain {jobs[0]}@last. After a repair: foliot resume {jobs[0]}"
         case answer.JobsFailing(jobs=jobs):
-            return f"See: foliot explain {jobs[0] if jobs else 'JOB'}@last. After a fix: foliot retry, or foliot mark"
+            repeat = "After a repair: foliot retry RUN, or foliot mark RUN"
+            return f"See: foliot explain {jobs[0] if jobs else 'JOB'}@last. {repeat}"
         case answer.DiskLow():
             return "Free some space, or keep less: see [retention] in the configuration"
         case answer.DeliveriesFailed() | answer.BreakersOpen():

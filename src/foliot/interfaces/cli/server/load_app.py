@@ -19,7 +19,7 @@ def load_app(target: str) -> Any:
     found = getattr(module, attribute or "app", None)
     if not isinstance(found, Foliot):
         apps = [name for name, value in vars(module).items() if isinstance(value, Foliot)]
-        known = f"Its applications are: {', '.join(apps)}." if apps else "It has none: write app = Foliot(...) in it."
+        known = f"Its applications are: {', '.join(apps)}." if apps else "Create one in it: app = Foliot(...)."
         hint = suggest(attribute, apps, otherwise=known)
         raise InvalidInput(f"{module_name} has no application named {attribute or 'app'!a}", hint=hint)
     return found

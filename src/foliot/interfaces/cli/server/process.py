@@ -50,7 +50,9 @@ from foliot.interfaces.cli.server.systemd import Systemd
 from foliot.interfaces.line_writer import LineWriter
 from foliot.interfaces.logs import configure_logging
 from foliot.service.services import Services
-from foliot.wiring import RunnerPolicy, open_services, take_descriptors
+from foliot.wiring.machine import take_descriptors
+from foliot.wiring.runners import RunnerPolicy
+from foliot.wiring.services import open_services
 
 if TYPE_CHECKING:
     from foliot.interfaces.api.listener import Listener
@@ -61,6 +63,7 @@ _SAME_SIGNAL: Final = 0.1
 """Seconds during which a second signal is ignored: `timeout` sends one to the process and one to its group."""
 _ALMOST_OPEN: Final = 0.5
 """Seconds that a stopping process waits for its storage to open: an open storage can be closed in order."""
+NOT_STARTED: Final = "Nothing was started. Correct the file, and check it with: foliot check"
 _STOP_HINT: Final = "Runs that have not ended by then are given back. A second signal (Ctrl-C) stops at once."
 _LAST_LINES: Final = 0.2
 """Seconds for the last log lines of a process that ends at once."""
@@ -114,7 +117,7 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
     path = require_config(config) if target is None or config is not None else None
     loaded, _, seen = _NOTHING if path is None else asyncio.run(_read(path))
     falls_back = applies and not options.pop("strict") and has_fallback(loaded, options["storage"])
-    configuration = (loaded.settings if falls_back else None) or require_valid(path, loaded)
+    configuration = (loaded.settings if falls_back else None) or require_valid(path, loaded, hint=NOT_STARTED)
     settings = node_settings(configuration, options, roles)
     server = configuration.server
     style, level = options["log_format"] or server.log_format, options["log_level"] or server.log_level

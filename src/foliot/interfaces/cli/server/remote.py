@@ -5,6 +5,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,11 +13,12 @@ from foliot.app import Foliot
 from foliot.config import Configuration
 from foliot.domain.instant import SECOND, Millis
 from foliot.engine.settings import Role, Settings
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, RequestRefused
 from foliot.interfaces.cli.configuration import read_config, require_valid
 from foliot.interfaces.cli.server.event_loop import run_on
 from foliot.interfaces.cli.server.load_app import load_app
 from foliot.interfaces.cli.server.process import (
+    NOT_STARTED,
     flush_lines,
     leave_stuck_functions,
     on_signal,
@@ -29,12 +31,16 @@ from foliot.interfaces.cli.server.settings import node_settings
 from foliot.interfaces.cli.server.systemd import Systemd
 from foliot.interfaces.line_writer import LineWriter
 from foliot.interfaces.logs import configure_logging
-from foliot.wiring import find_server, remote_worker
+from foliot.wiring.processes import find_server, remote_worker
 
 log = logging.getLogger("foliot")
 
 POLL: Final = Millis(15 * SECOND)
 """How often runs are looked for without a signal. The server answers a waiting request when runs are ready."""
+_CREDENTIALS: Final = (
+    "Set FOLIOT_WORKER_ID and FOLIOT_WORKER_SECRET, or FOLIOT_TOKEN. Create them on the server with: "
+    "foliot worker register NAME, or foliot token create --role worker"
+)
 SECRETS: Final = ("FOLIOT_WORKER_SECRET", "FOLIOT_TOKEN")
 
 
@@ -52,7 +58,7 @@ def run_remote(
     for name in SECRETS:
         # Jobs that Foliot starts do not inherit them anyway; functions in this process should not see them either.
         os.environ.pop(name, None)
-    configuration = Configuration() if config is None else require_valid(config, read_config(config))
+    configuration = Configuration() if config is None else require_valid(config, read_config(config), hint=NOT_STARTED)
     settings = node_settings(configuration, {"poll": POLL / SECOND, **_given(options)}, [Role.WORKER])
     own = configuration.server
     style, level = options["log_format"] or own.log_format, options["log_level"] or own.log_level
@@ -65,6 +71,10 @@ def run_remote(
             options["loop"] or own.loop,
             partial(_serve, server, runners, settings, lines, systemd, labels=labels or None),
         )
+    except RequestRefused as error:
+        if error.status == HTTPStatus.UNAUTHORIZED:
+            error.hint = _CREDENTIALS
+        raise
     finally:
         flush_lines(lines)
 

@@ -16,7 +16,7 @@ from foliot.engine.settings import Role, Settings
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.parse import seconds_within
 from foliot.ports.upkeep import Retention
-from foliot.wiring import environment, node_label
+from foliot.wiring.machine import environment, node_label
 
 _HOUR: Final = 3_600
 _DAY: Final = 86_400
@@ -24,42 +24,42 @@ _LONGEST_NAME: Final = 200
 
 
 def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that serve and worker share. Times are seconds, with fractions."""
+    """Add the options that serve and worker share."""
     options = (
         click.option("--concurrency", type=click.IntRange(1, 100_000), help="Concurrent runs. Default: 100."),
         click.option("--queue", "queues", multiple=True, help="Queue to work on; may be repeated. Default: default."),
         click.option(
             "--lease",
             type=seconds_within(0.01, _DAY),
-            help="Seconds until a silent worker is considered lost. Default: 60.",
+            help="Time after which a silent worker is considered lost. Default: 60s.",
         ),
         click.option(
             "--poll",
             type=seconds_within(0.01, _HOUR),
-            help="Longest time between two checks of the database, in seconds. Default: 1.",
+            help="Longest time between two checks of the database. Default: 1s.",
         ),
         click.option(
             "--misfire-grace",
             type=seconds_within(0.01, _DAY),
-            help="Seconds that a tick may be late and still be on time. Default: 5.",
+            help="How late a tick may be and still be on time. Default: 5s.",
         ),
         click.option(
             "--drain",
             type=seconds_within(0, _DAY),
-            help="Seconds that running work may continue when the process stops. Default: 30.",
+            help="How long running work may continue when the process stops. Default: 30s.",
         ),
-        click.option("--name", help="Label of this process. Default: host:pid."),
+        click.option("--name", help="Name of this process in lists. Default: host:pid."),
         click.option(
             "--code-version",
             envvar="FOLIOT_CODE_VERSION",
-            help="Version of the code of its jobs, shown in lists; also FOLIOT_CODE_VERSION. Default: that of Foliot.",
+            help="Version of the code of the jobs, shown in lists; also FOLIOT_CODE_VERSION. Default: that of Foliot.",
         ),
         click.option("--loop", type=click.Choice(get_args(EventLoop)), help="Event loop. Default: auto."),
         click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="Format of the log. Default: auto."),
         click.option(
             "--log-level", type=click.Choice(get_args(LogLevel)), help="Lowest level that is logged. Default: info."
         ),
-        click.option("--echo", is_flag=True, help="Also print what functions in this process print and log."),
+        click.option("--echo", is_flag=True, help="Also print the output of Python functions in this process."),
     )
     for option in reversed(options):
         function = option(function)
