@@ -84,7 +84,7 @@ async def heartbeat(store: Store, clock: VirtualClock, holder: Holder) -> Heartb
     """A worker that has just registered."""
     ids = IdSource(iter(range(1, 1_000)).__next__)
     heartbeat = a_heartbeat(store, clock, ids)
-    heartbeat.attach(holder, on_registered=lambda: None)
+    heartbeat.attach(holder, try_claims=lambda: None)
     await heartbeat.round()
     return heartbeat
 
@@ -106,10 +106,10 @@ async def test_a_renewal_lists_held_leases_before_expiry(heartbeat: Heartbeat, s
     assert rest <= LEASE // 3
 
 
-async def test_a_registration_calls_on_registered(store: Store, clock: VirtualClock) -> None:
+async def test_a_registration_wakes_the_claims(store: Store, clock: VirtualClock) -> None:
     told = asyncio.Event()
     heartbeat = a_heartbeat(store, clock, IdSource(lambda: 1))
-    heartbeat.attach(Holder(), on_registered=told.set)
+    heartbeat.attach(Holder(), try_claims=told.set)
 
     await heartbeat.round()
 

@@ -286,7 +286,7 @@ Stage = (
 )
 
 
-class Path(msgspec.Struct, frozen=True, kw_only=True):
+class ExplainedPath(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
     run_id: str | None
     job_id: str | None

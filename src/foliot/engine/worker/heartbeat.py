@@ -35,8 +35,8 @@ _CLAIMS_TIMEOUT: Final = Millis(100)
 """How long a renewal waits for claims in flight."""
 
 
-class Holder(Protocol):
-    """Executes attempts as this worker: the consumer."""
+class AttemptHolder(Protocol):
+    """Has the attempts that run as this worker: the consumer."""
 
     @property
     def held(self) -> Collection[Token]: ...
@@ -76,8 +76,8 @@ class Heartbeat:
         self._claims_under_way = 0
         self._no_claim_under_way = asyncio.Event()
         self._listing_lock = asyncio.Lock()
-        self._holder: Holder | None = None
-        self._on_registered: Callable[[], None] = lambda: None
+        self._holder: AttemptHolder | None = None
+        self._try_claims: Callable[[], None] = lambda: None
         self._is_draining = False
         self._order = Order.NONE
         self.on_drained: Callable[[], None] = lambda: None
@@ -114,10 +114,14 @@ class Heartbeat:
         self._renewed_at = max(self._renewed_at, started)
         return True
 
-    def attach(self, holder: Holder, on_registered: Callable[[], None]) -> None:
-        """Set the holder whose attempts are ended after cancellations and losses, and a callback for registrations."""
+    def attach(self, holder: AttemptHolder, try_claims: Callable[[], None]) -> None:
+        """Set the holder whose attempts are ended after cancellations and losses.
+
+        `try_claims` is called when claims may succeed that did not before: after a registration, and when an order has
+        changed.
+        """
         self._holder = holder
-        self._on_registered = on_registered
+        self._try_claims = try_claims
 
     def announce_draining(self) -> None:
         """Let the row of this worker show that it stops. It is renewed at once."""
@@ -158,7 +162,7 @@ class Heartbeat:
         self.worker = worker
         self._order = Order.NONE
         log.info("worker_registered", extra={"worker": worker.id, "label": worker.name, "slots": worker.slots})
-        self._on_registered()
+        self._try_claims()
 
     async def _renew(self, worker: Worker) -> Millis:
         started = self._clock.elapsed()
@@ -215,7 +219,7 @@ class Heartbeat:
             self._order = renewal.order
             if renewal.order is Order.DRAIN:
                 self.on_drained()
-            self._on_registered()  # claims are tried again
+            self._try_claims()
 
     def _lose_leases(self, worker: Worker) -> None:
         log.error("worker_leases_lost", extra={"worker": worker.id})
