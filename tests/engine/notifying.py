@@ -103,4 +103,4 @@ class Notifying:
         assert isinstance(storage, SqliteStorage)
         items = [alert.item for alert in alerts]
         now = self.rig.clock.now()
-        await storage._context.writer.submit("probe", lambda tx: tx.note(now, EventKind.ALERT_RAISED, items))
+        await storage._context.writer.submit("probe", lambda tx: tx.add_event(now, EventKind.ALERT_RAISED, items))

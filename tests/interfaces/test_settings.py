@@ -46,7 +46,7 @@ def test_the_configuration_sets_the_settings_of_a_node() -> None:
         7,
     )
     assert (settings.lease, settings.poll, settings.drain) == (20_000, 2_000, 3_000)
-    assert (settings.scheduler.tick, settings.scheduler.grace) == (1_000, 9_000)
+    assert (settings.scheduler.poll, settings.scheduler.grace) == (1_000, 9_000)
     assert settings.retention.runs_age == DAY
 
 
@@ -66,7 +66,7 @@ def test_options_override_the_configuration() -> None:
 
     assert (settings.label, settings.roles, settings.queues, settings.slots) == ("south", [Role.WORKER], ("a", "b"), 1)
     assert (settings.lease, settings.poll, settings.drain, settings.echo) == (500, 250, 0, True)
-    assert (settings.scheduler.tick, settings.scheduler.grace) == (250, 1_000)
+    assert (settings.scheduler.poll, settings.scheduler.grace) == (250, 1_000)
 
 
 def test_a_node_without_options_and_configuration_has_defaults() -> None:

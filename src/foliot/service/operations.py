@@ -21,7 +21,7 @@ from foliot.service.commands.dsns import DsnView
 from foliot.service.commands.run_request import RunRequest
 from foliot.service.commands.tokens import CreatedToken, TokenView
 from foliot.service.commands.users import UserView
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.chain_view import ChainDetailView, ChainView, ClassView
 from foliot.service.queries.executions import ExecutionPage
 from foliot.service.queries.fanout_view import FanoutItemsView, FanoutView, ItemView
@@ -292,9 +292,9 @@ class StatusReads(Protocol):
 
 
 class ExplainReads(Protocol):
-    async def run(self, reference: str, /) -> Path: ...
+    async def run(self, reference: str, /) -> ExplainedPath: ...
 
-    async def tick(self, schedule_id: str, at: datetime, /) -> Path: ...
+    async def tick(self, schedule_id: str, at: datetime, /) -> ExplainedPath: ...
 
 
 class LedgerReads(Protocol):

@@ -611,6 +611,7 @@ export interface WaitsForGate {
 export interface ExplanationNoWorker {
   code: "no_worker";
   queue: string;
+  needs: string[];
 }
 
 /** Workers of its queue are alive, but none of them may have it now. */
@@ -624,6 +625,7 @@ export interface NoFittingWorker {
 /** Why a living worker does not get a run. */
 export interface Unfit {
   worker: string;
+  pool: string;
   missing: string[];
   is_paused: boolean;
   is_draining: boolean;
@@ -1554,6 +1556,7 @@ export interface WorkerStage {
   running: number;
   waited: number | null;
   unfit: Unfit[];
+  needs: string[];
 }
 
 export interface AttemptStage {

@@ -18,7 +18,7 @@ from foliot.service.answers import (
     StepLogPiece,
 )
 from foliot.service.commands.cancels import CancelledRuns
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.fanout_view import ItemView
 from foliot.service.queries.log_lines import LogLines, LogMatches
 from foliot.service.queries.run_view import AttemptView, RunView
@@ -52,7 +52,7 @@ class Runs:
         """Return everything about a run: why it is in its state, attempts, execution, fanout."""
         return self._thread.wait(self._resource.show(run_id))
 
-    def explain(self, run_id: str) -> Path:
+    def explain(self, run_id: str) -> ExplainedPath:
         """Explain a run stage by stage, from its tick to its end."""
         return self._thread.wait(self._resource.explain(run_id))
 

@@ -28,7 +28,7 @@ from foliot.service.answers import (
     UnservedQueue,
 )
 from foliot.service.commands.cancels import CancelledRuns
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.fanout_view import ItemView
 from foliot.service.queries.log_lines import LogLines, LogMatches
 from foliot.service.queries.run_view import AttemptView, RunView
@@ -92,9 +92,9 @@ class AsyncRuns(Resource):
         """Return everything about a run: why it is in its state, attempts, execution, fanout."""
         return await self._get(RunPage, "runs", run_id, "page")
 
-    async def explain(self, run_id: str) -> Path:
+    async def explain(self, run_id: str) -> ExplainedPath:
         """Explain a run stage by stage, from its tick to its end."""
-        return await self._get(Path, "runs", run_id, "explain")
+        return await self._get(ExplainedPath, "runs", run_id, "explain")
 
     async def attempts(self, run_id: str) -> list[AttemptView]:
         """Return the finished attempts of a run, in order."""

@@ -281,7 +281,7 @@ class RunService:
 
 
 def _not_repeatable(run: Run, error: RowUnreadable) -> RowUnreadable:
-    """The payload and options of the run are not known."""
+    """Return the error with a further hint: the payload and the options of the run are not known."""
     error.hint = f"{error.hint} Or start another one with: foliot trigger {run.job_id}"
     return error
 

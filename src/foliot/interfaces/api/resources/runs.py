@@ -21,7 +21,7 @@ from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.service.answers import Cancelled, ItemPage, MarkedRun, Page, UnservedQueue
 from foliot.service.commands.cancels import CancelledRuns
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.fanout_view import ItemView
 from foliot.service.queries.fanouts import MAX_PATTERN
 from foliot.service.queries.run_view import AttemptView, RunView
@@ -150,7 +150,7 @@ async def get_unserved_queue(call: Call, run_id: str) -> UnservedQueue:
     summary="Explain a run stage by stage, from its tick to its end.",
     errors=_NOT_FOUND,
 )
-async def explain_run(call: Call, run_id: str) -> Path:
+async def explain_run(call: Call, run_id: str) -> ExplainedPath:
     return await call.services.queries.explained.run(run_id)
 
 

@@ -20,7 +20,7 @@ from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.interfaces.api.route import PUBLIC
 from foliot.service.answers import Page, Version
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.home_view import HomePage
 from foliot.service.queries.job_timelines import TimelinePage
 from foliot.service.queries.overview import OverviewPage
@@ -131,7 +131,7 @@ async def list_workers(call: Call) -> Page[WorkerView]:
     summary="Explain a run, or a planned time of a schedule, stage by stage.",
     errors=(HTTPStatus.NOT_FOUND,),
 )
-async def explain(call: Call, query: ExplainQuery) -> Path:
+async def explain(call: Call, query: ExplainQuery) -> ExplainedPath:
     explained = call.services.queries.explained
     if query.run is not None and query.schedule is None and query.at is None:
         return await explained.run(query.run)

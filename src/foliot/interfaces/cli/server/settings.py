@@ -77,7 +77,7 @@ def node_settings(configuration: Configuration, given: Mapping[str, Any], roles:
         slots=given["concurrency"] or server.slots,
         scheduler=replace(
             server.scheduler,
-            tick=_millis(given["poll"]) or server.scheduler.tick,
+            poll=_millis(given["poll"]) or server.scheduler.poll,
             grace=_millis(given["misfire_grace"]) or server.scheduler.grace,
         ),
         lease=_millis(given["lease"]) or server.lease,
