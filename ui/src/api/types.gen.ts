@@ -1428,7 +1428,7 @@ export interface UnservedQueue {
   queue: string | null;
 }
 
-export interface Path {
+export interface ExplainedPath {
   at: string;
   run_id: string | null;
   job_id: string | null;
@@ -2912,7 +2912,7 @@ export interface Routes {
       path: { run_id: string };
       query: {  };
       body: undefined;
-      answer: Path;
+      answer: ExplainedPath;
     };
     /** List the finished attempts of a run, in order. */
     "/api/runs/{run_id}/attempts": {
@@ -3052,7 +3052,7 @@ export interface Routes {
       path: {  };
       query: { run?: string | null; schedule?: string | null; at?: string | null };
       body: undefined;
-      answer: Path;
+      answer: ExplainedPath;
     };
     /** Compare the ledger with the ticks that the schedules should have. At most 1,000 findings are listed. */
     "/api/verify": {
