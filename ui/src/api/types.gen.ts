@@ -357,6 +357,7 @@ export interface DefinitionToml {
   toml: string;
   revision: number;
   is_masked: boolean;
+  place: string | null;
 }
 
 export interface VersionQuery {
@@ -1427,7 +1428,7 @@ export interface UnservedQueue {
   queue: string | null;
 }
 
-export interface Path {
+export interface ExplainedPath {
   at: string;
   run_id: string | null;
   job_id: string | null;
@@ -2056,6 +2057,44 @@ export interface ActiveExecution {
   version: number;
   started_at: string;
   unresolved: number;
+}
+
+export interface TimelineQuery {
+  since: string | null;
+  until: string | null;
+}
+
+/** What ran in an interval, and what fires in it. Steps, items and reducers are part of their run. */
+export interface TimelinePage {
+  at: string;
+  since: string;
+  until: string;
+  step: number;
+  rows: TimelineRow[];
+  concurrency: number[];
+  is_complete: boolean;
+}
+
+/** A job or a workflow. */
+export interface TimelineRow {
+  job_id: string;
+  bars: TimelineBar[];
+  fires: TimelineFires[];
+}
+
+/** One run, or several short ones of a job. */
+export interface TimelineBar {
+  begin: string;
+  end: string | null;
+  status: string;
+  count: number;
+  run_id: string;
+}
+
+/** Coming fire times in one step. */
+export interface TimelineFires {
+  at: string;
+  count: number;
 }
 
 export interface ExplainQuery {
@@ -2873,7 +2912,7 @@ export interface Routes {
       path: { run_id: string };
       query: {  };
       body: undefined;
-      answer: Path;
+      answer: ExplainedPath;
     };
     /** List the finished attempts of a run, in order. */
     "/api/runs/{run_id}/attempts": {
@@ -2994,6 +3033,13 @@ export interface Routes {
       body: undefined;
       answer: OverviewPage;
     };
+    /** Return which runs of each job were under way in an interval, and when its schedules fire in it. */
+    "/api/timeline": {
+      path: {  };
+      query: { since?: string | null; until?: string | null };
+      body: undefined;
+      answer: TimelinePage;
+    };
     /** List the workers. */
     "/api/workers": {
       path: {  };
@@ -3006,7 +3052,7 @@ export interface Routes {
       path: {  };
       query: { run?: string | null; schedule?: string | null; at?: string | null };
       body: undefined;
-      answer: Path;
+      answer: ExplainedPath;
     };
     /** Compare the ledger with the ticks that the schedules should have. At most 1,000 findings are listed. */
     "/api/verify": {

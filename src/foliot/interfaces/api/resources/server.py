@@ -22,6 +22,7 @@ from foliot.interfaces.api.route import PUBLIC
 from foliot.service.answers import Page, Version
 from foliot.service.path import ExplainedPath
 from foliot.service.queries.home_view import HomePage
+from foliot.service.queries.job_timelines import TimelinePage
 from foliot.service.queries.overview import OverviewPage
 from foliot.service.queries.status import StatusPage
 from foliot.service.queries.verified import Verified
@@ -42,6 +43,13 @@ class ExplainQuery(Parameters, frozen=True, kw_only=True):
     """A schedule, or the only schedule of a job, with `at`."""
     at: datetime | None = None
     """The planned time."""
+
+
+class TimelineQuery(Parameters, frozen=True, kw_only=True):
+    since: datetime | None = None
+    """By default 16 hours ago."""
+    until: datetime | None = None
+    """One minute to 32 days later, by default 24 hours."""
 
 
 class VerifyQuery(Parameters, frozen=True, kw_only=True):
@@ -101,6 +109,15 @@ async def get_home(call: Call) -> HomePage:
 )
 async def get_overview(call: Call) -> OverviewPage:
     return await call.services.queries.overview.page()
+
+
+@ROUTES.get(
+    "/api/timeline",
+    permission=Permission.READ,
+    summary="Return which runs of each job were under way in an interval, and when its schedules fire in it.",
+)
+async def get_timeline(call: Call, query: TimelineQuery) -> TimelinePage:
+    return await call.services.queries.timeline.page(query.since, query.until)
 
 
 @ROUTES.get("/api/workers", permission=Permission.READ, summary="List the workers.")
