@@ -29,7 +29,7 @@ MEASUREMENTS: Final = {
     "hold": "an idle server; a million schedules: memory, disk, processor time",
     "history": "the cost of a run and of `foliot verify` while history grows",
     "start": "importing, and start to first job",
-    "api": "requests by HTTP, lines of streams, and lists beside a long history",
+    "api": "requests by HTTP, streams, ticks beside requests, lists beside a long history",
     "cron": "the next moment of a cron expression",
 }
 PROGRAMS: Final = {

@@ -1,6 +1,7 @@
-"""The HTTP API: requests beside a bare endpoint, lines of streams, and pages beside a long history."""
+"""The HTTP API: requests beside a bare endpoint, lines of streams, and ticks and pages beside requests and history."""
 
 from bench.api.growth import measure_growth
+from bench.api.lateness import measure_lateness
 from bench.api.requests import measure_requests
 from bench.api.streams import measure_streams
 from bench.places import Places
@@ -9,4 +10,9 @@ from bench.tables import Table
 
 
 def measure(places: Places, scale: Scale) -> list[Table]:
-    return [measure_requests(places, scale), measure_streams(places, scale), *measure_growth(places, scale)]
+    return [
+        measure_requests(places, scale),
+        measure_streams(places, scale),
+        measure_lateness(places, scale),
+        *measure_growth(places, scale),
+    ]

@@ -26,12 +26,12 @@ def bare_server(directory: str) -> Iterator[str]:
 
 
 @contextmanager
-def foliot_server(url: str, directory: str) -> Iterator[str]:
-    """Serve the API of a database, which has the job `noop`, and nothing else. Yields its address."""
+def foliot_server(url: str, directory: str, *, roles: str = "api") -> Iterator[str]:
+    """Serve the API of a database, which has the job `noop`, with these roles. Yields its address."""
     asyncio.run(_put_job(url))
     file = Path(directory) / "foliot.toml"
     file.touch()
-    options = ("--roles", "api", "--port", "0", "--log-format", "json", "--storage", url, "--config", str(file))
+    options = ("--roles", roles, "--port", "0", "--log-format", "json", "--storage", url, "--config", str(file))
     with _process(directory, "foliot", "serve", *options) as log:
         yield _address(log, r'"api_started", "url": "([^"]+)"')
 

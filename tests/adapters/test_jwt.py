@@ -17,7 +17,7 @@ from foliot.config.settings import AuthSettings
 from foliot.domain.access.claims import ClaimPolicy
 from foliot.domain.instant import SECOND, Instant
 from foliot.errors import InvalidInput
-from foliot.wiring import build_jwt_verifier
+from foliot.wiring.services import build_jwt_verifier
 
 NOW = Instant(1_800_000_000 * SECOND)
 POLICY = ClaimPolicy(audience="foliot")

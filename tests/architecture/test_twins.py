@@ -119,7 +119,7 @@ QUERIES: Final = (
     ),
     alone(
         "SQLite derives rows from stored rows. PostgreSQL receives them as arrays.",
-        sqlite="know_limits request_slots limits_of_runs make_ready newest_schedule begin_revisions",
+        sqlite="know_limits request_places limits_of_runs make_ready newest_schedule begin_revisions",
     ),
     alone("SQLite rings for a gated run only if it is due earlier than all others.", sqlite="next_gated"),
     alone("PostgreSQL locks limits only if a run waits for one of them.", postgres="awaited_keys"),

@@ -53,7 +53,7 @@ class ScriptedServer:
         self.received.append(Received(method, path, headers, body))
         reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if reply is not None:
-            content = msgspec.json.encode(reply.body)
+            content = b"" if reply.status == 204 else msgspec.json.encode(reply.body)
             answer = {"Content-Length": str(len(content)), "Connection": "close", **reply.headers}
             rows = "".join(f"{name}: {value}\r\n" for name, value in answer.items())
             writer.write(f"HTTP/1.1 {reply.status} Reply\r\n{rows}\r\n".encode() + content)

@@ -12,7 +12,7 @@ from foliot.engine.scheduler.janitor import RETENTION
 from foliot.engine.settings import Role, Settings
 from foliot.ports.upkeep import Retention
 from foliot.testing.clock import START
-from foliot.wiring import STORAGES
+from foliot.wiring.storage import STORAGES
 from tests.config.conftest import Good, Loader
 
 
@@ -36,7 +36,7 @@ def test_the_databases_are_those_that_can_be_opened() -> None:
 
 @pytest.mark.proves("R4-60")
 def test_the_settings_of_the_scheduler_have_the_defaults_of_its_specification() -> None:
-    assert SchedulerSettings() == SchedulerSettings(tick=SECOND, lookahead=MINUTE, max_catchup_per_tick=100)
+    assert SchedulerSettings() == SchedulerSettings(poll=SECOND, lookahead=MINUTE, max_catchup_per_tick=100)
     assert ServerSettings().scheduler == SchedulerSettings()
 
 
@@ -44,7 +44,7 @@ def test_the_settings_of_the_scheduler_have_the_defaults_of_its_specification() 
 def test_settings_of_the_scheduler_are_read(good: Good) -> None:
     server = good("[server]\ntick_ms = 250\nlookahead_ms = 5000\nmax_catchup_per_tick = 7\nmisfire_grace = 9").server
 
-    assert (server.scheduler.tick, server.scheduler.lookahead, server.scheduler.max_catchup_per_tick) == (250, 5_000, 7)
+    assert (server.scheduler.poll, server.scheduler.lookahead, server.scheduler.max_catchup_per_tick) == (250, 5_000, 7)
     assert server.scheduler.grace == 9 * SECOND
 
 
@@ -54,7 +54,7 @@ def test_the_seeds_variable_names_are_accepted(good: Good) -> None:
 
     scheduler = good("[server]\ntick_ms = 250", **names).server.scheduler
 
-    assert (scheduler.tick, scheduler.lookahead, scheduler.max_catchup_per_tick) == (200, 300, 4)
+    assert (scheduler.poll, scheduler.lookahead, scheduler.max_catchup_per_tick) == (200, 300, 4)
 
 
 @pytest.mark.proves("R4-60")

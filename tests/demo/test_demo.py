@@ -23,7 +23,7 @@ from foliot.ports.audit import AuditFilter
 from foliot.ports.pages import RunFilter
 from foliot.service.queries.verify import verify
 from foliot.service.services import Services
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 from tests.adapters.storage.postgres.fresh import fresh_database
 from tests.cases import for_each
 

@@ -57,7 +57,7 @@ def test_a_tick_younger_than_the_grace_is_on_time(late: int) -> None:
 
 
 def test_the_grace_is_at_least_two_polls() -> None:
-    slow = SchedulerSettings(tick=Millis(10 * SECOND))
+    slow = SchedulerSettings(poll=Millis(10 * SECOND))
 
     firing = fire(a_due_schedule(every(60, **GRID)), later(at(1), 20 * SECOND), scheduler=slow)
 

@@ -22,7 +22,7 @@ from foliot.ports.listeners import Subscription
 from foliot.ports.notifier import LISTENER, Answer, Notifications
 from foliot.service.notifications.planner import NotificationPlanner
 from foliot.service.notifications.targets import Targets
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 from tests.engine.rig import LEASE, Rig
 
 KEY: Final = {"FOLIOT_SECRET_KEY": "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}
@@ -103,4 +103,4 @@ class Notifying:
         assert isinstance(storage, SqliteStorage)
         items = [alert.item for alert in alerts]
         now = self.rig.clock.now()
-        await storage._context.writer.submit("probe", lambda tx: tx.note(now, EventKind.ALERT_RAISED, items))
+        await storage._context.writer.submit("probe", lambda tx: tx.add_event(now, EventKind.ALERT_RAISED, items))

@@ -30,7 +30,7 @@ from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.testing.builders import NIGHTLY, REPORT, a_schedule
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import TREES
+from foliot.wiring.processes import TREES
 from tests.engine.ease import ease
 
 LEASE = Millis(60 * SECOND)

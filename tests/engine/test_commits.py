@@ -21,7 +21,7 @@ from foliot.engine.loop import IMMEDIATELY
 from foliot.engine.settings import Settings
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 from tests.adapters.storage.postgres.fresh import fresh_database
 from tests.engine.ease import ease
 from tests.engine.rig import Rig

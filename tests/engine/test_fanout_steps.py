@@ -17,7 +17,7 @@ from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
 from foliot.testing.invariants import check_invariants
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 from tests.engine.fanouts import BAD, SCAN, FanoutRig, a_fanout, a_reducer, fail, statuses
 
 LIST = "{{ steps.list.output }}"

@@ -8,7 +8,7 @@ import pytest
 
 from foliot.domain.ids import IdSource, Token, WorkerId
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.run.lease import Order, Renewal, Worker
+from foliot.domain.run.lease import LOCAL, Order, Renewal, Worker, WorkerFacts
 from foliot.engine.worker.attempt import Ending
 from foliot.engine.worker.heartbeat import Heartbeat
 from foliot.errors import StorageUnavailable
@@ -84,14 +84,14 @@ async def heartbeat(store: Store, clock: VirtualClock, holder: Holder) -> Heartb
     """A worker that has just registered."""
     ids = IdSource(iter(range(1, 1_000)).__next__)
     heartbeat = a_heartbeat(store, clock, ids)
-    heartbeat.attach(holder, on_registered=lambda: None)
+    heartbeat.attach(holder, try_claims=lambda: None)
     await heartbeat.round()
     return heartbeat
 
 
-def a_heartbeat(store: Store, clock: VirtualClock, ids: IdSource) -> Heartbeat:
+def a_heartbeat(store: Store, clock: VirtualClock, ids: IdSource, facts: WorkerFacts = LOCAL) -> Heartbeat:
     work, wake = cast(Work, store), asyncio.Event()
-    return Heartbeat(work, clock, ids, label="here", queues=("default",), slots=4, wake=wake, lease=LEASE)
+    return Heartbeat(work, clock, ids, label="here", queues=("default",), slots=4, facts=facts, wake=wake, lease=LEASE)
 
 
 async def test_the_first_round_registers(heartbeat: Heartbeat, store: Store) -> None:
@@ -106,10 +106,10 @@ async def test_a_renewal_lists_held_leases_before_expiry(heartbeat: Heartbeat, s
     assert rest <= LEASE // 3
 
 
-async def test_a_registration_calls_on_registered(store: Store, clock: VirtualClock) -> None:
+async def test_a_registration_wakes_the_claims(store: Store, clock: VirtualClock) -> None:
     told = asyncio.Event()
     heartbeat = a_heartbeat(store, clock, IdSource(lambda: 1))
-    heartbeat.attach(Holder(), on_registered=told.set)
+    heartbeat.attach(Holder(), try_claims=told.set)
 
     await heartbeat.round()
 
@@ -283,6 +283,32 @@ async def test_a_renewal_without_an_answer_is_logged_as_an_outage(
 
     [began, _] = [vars(record) for record in caplog.records]
     assert (began["message"], began["problem"]) == ("storage_outage_began", "the database did not answer in time")
+
+
+async def test_the_outage_of_a_remote_worker_names_the_server(
+    store: Store, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    heartbeat = a_heartbeat(store, clock, IdSource(iter(range(1, 1_000)).__next__), WorkerFacts(is_remote=True))
+    await heartbeat.round()
+    store.gate.clear()
+    renewing = asyncio.create_task(heartbeat.round())
+    await ease()
+    clock.advance(50 * SECOND)
+    await renewing
+
+    assert vars(caplog.records[-2])["problem"] == "the server did not answer in time"
+
+
+async def test_a_worker_that_was_registered_slowly_is_renewed_before_its_lease_ends(
+    heartbeat: Heartbeat, store: Store, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def register_slowly(*_: object) -> None:
+        clock.advance(45 * SECOND)
+
+    store.answer = None
+    monkeypatch.setattr(store, "register", register_slowly)
+
+    assert await heartbeat.round() == 0
 
 
 async def test_a_renewal_during_a_claim_lists_no_leases(

@@ -30,7 +30,7 @@ from tests.engine.rig import Rig
 def test_the_defaults_are_those_of_the_specification() -> None:
     scheduler = SchedulerSettings()
 
-    assert (scheduler.tick, scheduler.lookahead, scheduler.max_catchup_per_tick) == (1_000, 60_000, 100)
+    assert (scheduler.poll, scheduler.lookahead, scheduler.max_catchup_per_tick) == (1_000, 60_000, 100)
 
 
 # -- jitter
@@ -121,7 +121,7 @@ async def test_a_scheduler_waits_while_all_schedules_are_paused(rig: Rig) -> Non
     await rig.storage.definitions.pause_project(PauseOrder())
     rig.clock.advance(MINUTE)
 
-    assert await rig.scheduler.round() == rig.settings.scheduler.tick
+    assert await rig.scheduler.round() == rig.settings.scheduler.poll
 
 
 @pytest.mark.proves("T15", "R4-27")

@@ -72,7 +72,7 @@ async def test_the_scheduler_sleeps_while_only_unreadable_schedules_are_due(rig:
 
     rests = [await rig.fire(SECOND) for _ in range(5)]
 
-    assert rests == [rig.settings.scheduler.tick] * 5
+    assert rests == [rig.settings.scheduler.poll] * 5
 
 
 async def test_a_batch_of_unreadable_schedules_does_not_hide_others(

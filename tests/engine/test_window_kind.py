@@ -11,7 +11,7 @@ from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Another
 from foliot.testing.invariants import check_invariants
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 from tests.engine.rig import LEASE, Rig
 from tests.engine.window_kind import WindowKind
 

@@ -13,7 +13,7 @@ from foliot.config import Configuration
 from foliot.interfaces.api.access import Authenticator
 from foliot.interfaces.api.listener import Address, bind
 from foliot.interfaces.cli.server.api import Api
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 from tests.interfaces.api.serving import DevelopmentAccess
 
 LOCAL = "local"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from foliot.ports.deliveries import DeliveryResult, DeliveryState, NewDelivery
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 from tests.interfaces.conftest import Call
 
 

@@ -87,3 +87,13 @@ def test_a_schedule_and_a_job_say_who_paused_them(call: Call, config: Path, acto
     call("resume", "report")
     [job] = call("show", "report", "--json").objects
     assert (job["paused_by"], job["schedules"][0]["paused_by"]) == (None, None)
+
+
+def test_changes_have_the_names_and_units_of_files(call: Call, config: Path) -> None:
+    text = config.read_text()
+    config.write_text(text + 'timeout = "2h"\nretries = 2\nretry_delay = "5m"\njitter = "90s"\n')
+    call("reload")
+
+    after = {entry["kind"]: entry["after"] for entry in call("audit", "--json", "--since", "1h").objects[:2]}
+    assert after["job"] == {"retries": 2, "retry_delay": 300, "timeout": 7200}
+    assert after["schedule"] == {"jitter": 90}

@@ -36,6 +36,46 @@ def test_cancel_reports_a_run_that_is_over_and_cancels_the_others(call: Call, sh
     assert json.loads(err)["message"] == f"run {ended} has already ended: success"
 
 
+@pytest.mark.proves("Z55")
+def test_all_runs_of_a_job_are_cancelled_after_a_confirmation(call: Call, shop: Path) -> None:
+    waiting = run_of(call, "queued")
+
+    asked = call("cancel", "--all", "--job", "report")
+    other = call("cancel", "--all", "--job", "broken", "--yes", "--json")
+    unchanged = run_of(call, "queued")
+    done = call("cancel", "--all", "--job", "report", "--status", "queued", "--yes")
+
+    assert (asked.code, asked.out) == (1, "")
+    assert "this cancels 1 run\n" in asked.err
+    assert "--yes" in asked.err
+    assert other.objects == [{"cancelled": 0, "requested": 0, "is_complete": True}]
+    assert unchanged == waiting
+    assert done == (0, "1 cancelled before they started, cancellation of 0 requested\n", "")
+    assert call("runs", "--status", "queued").out == ""
+    [entry] = call("audit", "--id", waiting, "--json").objects
+    assert (entry["action"], entry["id"]) == ("cancel", waiting)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--all", "x"],
+        ["x", "--yes"],
+        ["x", "--job", "report"],
+        ["--all", "--job", "reprot"],
+        ["--all", "--status", "success"],
+    ],
+)
+def test_a_wrong_request_to_cancel_many_is_refused(call: Call, shop: Path, arguments: list[str]) -> None:
+    waiting = run_of(call, "queued")
+
+    code, out, err = call("cancel", *arguments)
+
+    assert (code in (1, 2), out) == (True, "")
+    assert "error" in err.lower()
+    assert run_of(call, "queued") == waiting
+
+
 @pytest.mark.parametrize("command", ["cancel", "retry", "mark"])
 def test_a_command_on_a_missing_run_fails_with_a_hint(call: Call, shop: Path, command: str) -> None:
     code, out, err = call(command, "01ARZ3NDEKTSV4RRFFQ69G5FAV")

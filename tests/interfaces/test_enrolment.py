@@ -28,6 +28,23 @@ def test_a_worker_is_registered_listed_disabled_and_removed(call: Call, elsewher
     assert "no enrolments" in call("worker", "list").err
 
 
+def test_a_registration_names_the_server_of_the_configuration(call: Call, elsewhere: Path) -> None:
+    file = elsewhere / "foliot.toml"
+    storage = ("--storage", f"sqlite:///{elsewhere}/own.db")
+    settings = {
+        "[server]": "http://127.0.0.1:7070",
+        '[server]\nhost = "::1"\nport = 8123\nbase_path = "/jobs"': "http://[::1]:8123/jobs",
+        '[server]\npublic_url = "https://foliot.example/"': "https://foliot.example",
+    }
+    for number, (text, url) in enumerate(settings.items()):
+        file.write_text(text)
+
+        _, out, err = call("worker", "register", f"gpu-{number}", *storage)
+
+        assert out.startswith(f"FOLIOT_SERVER={url}\n")
+        assert ("for workers on this machine" in err) == ("example" not in url)
+
+
 def test_an_invitation_has_a_token_and_an_end(call: Call, elsewhere: Path) -> None:
     code, out, err = call("worker", "invite", "gpu-2", "--valid", "5m")
 

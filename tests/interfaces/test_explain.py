@@ -1,9 +1,11 @@
 """foliot explain: the path of a run or a planned time as text and as JSON."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from foliot import Foliot
 from tests.interfaces.conftest import Call
 
 BOTH_WAYS = True
@@ -32,6 +34,19 @@ def test_a_queued_run_names_the_missing_worker(call: Call, shop: Path) -> None:
 
     assert stages_of(out)[-1] == "> worker"
     assert 'when a worker of queue "default" is started: foliot serve, or foliot worker' in out
+
+
+def test_a_run_for_a_remote_worker_names_the_command_that_starts_one(call: Call, elsewhere: Path) -> None:
+    app = Foliot(f"sqlite:///{elsewhere}/foliot.db")
+    app.shell("train", "true", executor="worker", labels=["gpu"])
+
+    async def enqueue() -> str:
+        async with app:
+            return await app.enqueue("train")
+
+    out = call("explain", asyncio.run(enqueue())).out
+
+    assert 'when a worker of queue "default" is started: foliot worker --server URL --label gpu' in out
 
 
 def test_an_execution_is_explained_with_its_steps(call: Call, plant: Path) -> None:

@@ -25,12 +25,16 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
                 needs=("gpu", "executor=worker"),
                 workers=(
                     why.Unfit(worker="a", missing=("gpu", "executor=worker")),
-                    why.Unfit(worker="b", missing=(), is_paused=True),
+                    why.Unfit(worker="b", pool="gpus", missing=(), is_paused=True),
                     why.Unfit(worker="c", missing=(), is_draining=True),
                 ),
             ),
             "no living worker can execute the run (required: gpu, executor=worker): a lacks gpu, executor=worker; "
-            "b is paused (foliot worker resume b); c is draining",
+            "b of gpus is paused (foliot worker resume gpus); c is draining",
+        ),
+        (
+            why.NoWorker(queue="default", needs=("executor=worker", "gpu")),
+            'no worker of queue "default" is alive; start one with: foliot worker --server URL --label gpu',
         ),
         (why.NoWorker(queue="@trees"), "no coordinator is alive; start one with: foliot serve"),
         (why.NoFreeSlot(slots=2), "all 2 slots of its workers are in use"),

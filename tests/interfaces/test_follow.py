@@ -12,7 +12,7 @@ from foliot.service.queries.run_view import RunView
 from foliot.service.services import Services
 from foliot.testing.builders import LEASE, REPORT, a_job_spec, a_worker
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 
 BOTH_WAYS = True
 

@@ -23,7 +23,8 @@ from foliot.errors import FoliotError, InvalidInput, InvalidJob, InvalidRun, Not
 from foliot.ports.queue import Queue
 from foliot.ports.topic import Topic
 from foliot.testing.inline import InlineEngine
-from foliot.wiring import TREES, RunnerPolicy, build_runners
+from foliot.wiring.processes import TREES
+from foliot.wiring.runners import RunnerPolicy, build_runners
 from tests.interfaces.serving import SETTINGS, ended, running, served, started
 
 IMPATIENT = Settings(label="test", drain=Millis(1))

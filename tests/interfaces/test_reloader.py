@@ -20,7 +20,7 @@ from foliot.interfaces.cli.server.reloader import Reloader, emptied_since, may_c
 from foliot.interfaces.cli.server.stable_read import Fingerprint, directories, fingerprint, watched_paths
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 
 NOW = Instant(time.time_ns() // 1_000_000)
 JOB = '[[jobs]]\nid = "report"\ncommand = "true"\n'

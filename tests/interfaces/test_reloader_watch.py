@@ -22,7 +22,7 @@ from foliot.interfaces.cli.server.stable_read import fingerprint, watched_paths
 from foliot.service.commands.deploy import Deployer
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 
 NOW = Instant(time.time_ns() // 1_000_000)
 KEPT = '[[jobs]]\nid = "kept"\ncommand = "true"\n'

@@ -16,7 +16,7 @@ from foliot.engine.settings import Role
 from foliot.errors import InputsError, InvalidInput
 from foliot.interfaces.cli.server.process import Served
 from foliot.interfaces.cli.server.settings import node_settings, parse_roles
-from foliot.wiring import build_resolvers, build_runners
+from foliot.wiring.runners import build_resolvers, build_runners
 from tests.adapters.resolvers.resolving import items
 from tests.adapters.runners.attempts import ListLog, an_attempt
 
@@ -46,7 +46,7 @@ def test_the_configuration_sets_the_settings_of_a_node() -> None:
         7,
     )
     assert (settings.lease, settings.poll, settings.drain) == (20_000, 2_000, 3_000)
-    assert (settings.scheduler.tick, settings.scheduler.grace) == (1_000, 9_000)
+    assert (settings.scheduler.poll, settings.scheduler.grace) == (1_000, 9_000)
     assert settings.retention.runs_age == DAY
 
 
@@ -66,7 +66,7 @@ def test_options_override_the_configuration() -> None:
 
     assert (settings.label, settings.roles, settings.queues, settings.slots) == ("south", [Role.WORKER], ("a", "b"), 1)
     assert (settings.lease, settings.poll, settings.drain, settings.echo) == (500, 250, 0, True)
-    assert (settings.scheduler.tick, settings.scheduler.grace) == (250, 1_000)
+    assert (settings.scheduler.poll, settings.scheduler.grace) == (250, 1_000)
 
 
 def test_a_node_without_options_and_configuration_has_defaults() -> None:

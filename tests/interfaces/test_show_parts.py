@@ -75,10 +75,14 @@ def test_show_explains_an_execution_that_has_not_started_like_a_run(call: Call, 
     assert fields(call("show", "later@last").out)["why"].startswith("no coordinator is alive")
 
 
-def test_an_answered_approval_does_not_wait(call: Call, plant: Path) -> None:
+def test_an_answered_approval_says_who_answered_it(call: Call, plant: Path, actor: str) -> None:
     call("workflows", "approve", "release@last", "ask")
 
-    assert rows(call("show", "release@last").out, "Steps")[0][1:] == ["success", run_of(call, "release.ask"), "-"]
+    assert rows(call("show", "release@last").out, "Steps")[0][1:] == [
+        "success",
+        run_of(call, "release.ask"),
+        f"approved by {actor}",
+    ]
 
 
 @pytest.mark.parametrize(("step", "why"), [("etl.alarm", "attempt 1 succeeded"), ("release.ask", "waiting for")])

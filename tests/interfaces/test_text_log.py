@@ -94,7 +94,21 @@ def shown(record: logging.LogRecord) -> str:
         ),
         (
             event("storage_outage_ended", logging.WARNING, failed_rounds=1, seconds=12.3),
-            "warning: the database works again after 12.3 s; 1 round failed",
+            "warning: the outage has ended after 12.3 s; 1 round failed",
+        ),
+        (
+            event("registered_with_server", worker=RUN, labels=["gpu", "linux"]),
+            f"registered with the server, with labels gpu linux  {RUN}",
+        ),
+        (event("registered_with_server", worker=RUN, labels=[]), f"registered with the server  {RUN}"),
+        (
+            event("worker_leases_lost", logging.ERROR, worker="01M7TW6JXE3YJHFXABFWFX9M02"),
+            "error: the leases were not renewed in time: this worker ends its runs, because other workers may have "
+            "them now",
+        ),
+        (
+            event("finishes_discarded", logging.WARNING, tokens=[18, 19]),
+            "warning: 2 results not accepted: the lease had ended",
         ),
         (
             event("node_stopping", running=2, until="2026-01-01T12:00:40Z", hint="Wait."),

@@ -210,7 +210,9 @@ class TestRepeating:
 
 class TestAnswering:
     @pytest.mark.parametrize(("word", "status"), [("approve", "success"), ("reject", "failed")])
-    def test_approve_and_reject_decide_the_step(self, call: Call, plant: Path, word: str, status: str) -> None:
+    def test_approve_and_reject_decide_the_step(
+        self, call: Call, plant: Path, actor: str, word: str, status: str
+    ) -> None:
         execution = newest(call, "release")["id"]
 
         code, out, err = call("workflows", word, "release@last", "ask", "--by", "Ann")
@@ -220,6 +222,9 @@ class TestAnswering:
         assert (code, out, err) == (0, f"{done} ask of {execution}\n", "")
         assert asked["status"] == status
         assert "Ann" in f"{asked['output_payload']} {asked['error_message']}"
+        [page] = call("show", str(execution), "--json").objects
+        assert (page["step_actions"]["ask"]["action"], page["step_actions"]["ask"]["actor"]) == (word, actor)
+        assert f"{done} by {actor}" in " ".join(call("show", str(execution)).out.split())
 
     def test_approve_prints_its_answer_as_json(self, call: Call, plant: Path) -> None:
         [done] = call("workflows", "approve", "release@last", "ask", "--json").objects

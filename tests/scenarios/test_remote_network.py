@@ -15,7 +15,7 @@ from foliot.engine.scheduler.reaper import Reaper
 from foliot.engine.settings import Settings
 from foliot.interfaces.api.access import StoredAccess
 from foliot.service.services import Services
-from foliot.wiring import remote_worker
+from foliot.wiring.processes import remote_worker
 from tests.adapters.storage.postgres.fresh import fresh_database
 from tests.interfaces.api.remote import Signer
 from tests.interfaces.api.serving import serving
@@ -115,7 +115,7 @@ async def test_an_outage_shorter_than_the_lease_loses_nothing(services: Services
 
 @pytest.mark.proves("L5")
 async def test_a_worker_that_loses_contact_ends_its_runs_before_the_lease_ends(
-    services: Services, network: Network, worker: RemoteWorker
+    services: Services, network: Network, worker: RemoteWorker, caplog: pytest.LogCaptureFixture
 ) -> None:
     run_id = await services.runs.enqueue("long")
     await begun(services, run_id)
@@ -127,6 +127,7 @@ async def test_a_worker_that_loses_contact_ends_its_runs_before_the_lease_ends(
 
     await until(has_stopped)
     network.restore()
+    assert "the server did not answer in time" in [vars(record).get("problem") for record in caplog.records]
 
 
 async def test_a_run_of_a_worker_without_contact_is_given_to_another(services: Services, network: Network) -> None:

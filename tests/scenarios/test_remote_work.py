@@ -25,7 +25,7 @@ from foliot.ports.pages import RunFilter
 from foliot.ports.topic import Topic
 from foliot.testing.builders import a_claim, a_finish, a_job_spec, retries_after
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import TREES
+from foliot.wiring.processes import TREES
 from tests.scenarios.remote_worker import KIND, LEASE, Site
 from tests.scenarios.work_relay import AppendLog, FinishRuns, WorkRelay
 

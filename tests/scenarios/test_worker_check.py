@@ -50,6 +50,7 @@ async def test_every_check_passes_with_signed_messages(services: Services) -> No
 
     assert (status, "failed" in printed) == (0, False), printed
     assert printed.count("ok  ") == len(CHECKS) + len(SIGNED_CHECKS)
+    assert f"all {len(CHECKS) + len(SIGNED_CHECKS)} checks passed" in printed
 
 
 async def test_every_check_passes_without_credentials_in_development_mode(services: Services) -> None:
@@ -73,5 +74,6 @@ async def test_a_server_that_accepts_any_signature_is_reported(
         status, printed = await check(client.base, **await credentials(services))
 
     assert status == 1
+    assert f"of {len(CHECKS) + len(SIGNED_CHECKS)} checks failed" in printed
     assert "failed  a wrong signature is refused: answered 200, not 401 bad_signature" in printed
     assert "failed  a repeated nonce is refused: answered 200, not 401 replay" in printed

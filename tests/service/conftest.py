@@ -12,7 +12,7 @@ from foliot.ports.storage import Storage
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.simulation.faults import Crash, Faults
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 from tests.domain.deployments import changes_nothing
 
 A, B, C, D = (JobId(name) for name in "abcd")

@@ -115,5 +115,5 @@ async def test_the_reader_stops_with_its_last_listener(services: Services, scene
         assert [task for task in asyncio.all_tasks() if task.get_name() == "event reader"]
 
     await ease()
-    assert events.listeners == 0
+    assert events.followers == 0
     assert not [task for task in asyncio.all_tasks() if task.get_name() == "event reader"]

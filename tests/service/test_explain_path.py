@@ -13,9 +13,9 @@ from foliot.service.path import (
     AttemptStage,
     ChangeKind,
     ExitStage,
+    ExplainedPath,
     LimitStage,
     NotPlanned,
-    Path,
     PausedStage,
     PolicyStage,
     TickStage,
@@ -25,11 +25,11 @@ from foliot.testing.builders import LEASE, NIGHTLY, a_run, every, failed, manual
 from foliot.testing.conformance.storage.scene import Scene
 
 
-def names(path: Path) -> list[str]:
+def names(path: ExplainedPath) -> list[str]:
     return [str(type(stage).__struct_config__.tag) for stage in path.stages]
 
 
-async def tick_path(services: Services, at: Instant, name: str = NIGHTLY) -> Path:
+async def tick_path(services: Services, at: Instant, name: str = NIGHTLY) -> ExplainedPath:
     return await services.queries.explained.tick(name, to_datetime(at))
 
 

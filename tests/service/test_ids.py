@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 
 
 async def test_two_processes_make_different_ids_at_the_same_time(tmp_path: Path) -> None:

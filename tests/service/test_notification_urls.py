@@ -15,7 +15,7 @@ from foliot.ports.storage import Storage
 from foliot.service.queries.job_view import view_job
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 
 A = JobId("a")
 KEY = {"FOLIOT_SECRET_KEY": "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}

@@ -17,7 +17,7 @@ from foliot.service.commands.workflows import DeployedWorkflow
 from foliot.service.services import Services
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.simulation.faults import Crash, Faults
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 
 ETL = JobId("etl")
 AT_START = to_datetime(START)

@@ -19,6 +19,17 @@ from tests.web.world import Site, copy_demo, served
 
 PATIENCE_MS: Final = 20_000
 WIDE: Final = (1440, 900)
+PHONE: Final = (390, 844)
+
+SMALL: Final = """\
+[server]
+base_path = "/ops"
+
+[[jobs]]
+id = "backup"
+cron = "0 3 * * *"
+command = "echo saved"
+"""
 
 OpenContext = Callable[..., BrowserContext]
 
@@ -50,10 +61,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture
 def small(browser: Browser, tmp_path: Path) -> Iterator[Site]:
-    """A server of its own for a test that changes all of it: users, tokens, restarts."""
+    """A server of its own, below a base path, for a test that changes all of it: users, tokens, restarts."""
     place = Place(tmp_path / "small")
     place.directory.mkdir()
-    place.file.write_text('[[jobs]]\nid = "backup"\ncron = "0 3 * * *"\ncommand = "echo saved"\n')
+    place.file.write_text(SMALL)
     with served(place) as found:
         yield found
 

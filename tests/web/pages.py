@@ -21,6 +21,7 @@ PAGES: Final[Mapping[str, Callable[[Site], str]]] = {
     "run-fanout": lambda site: f"/runs/{site.first_run('job_id=resize-images')}",
     "run-execution": lambda site: f"/runs/{site.first_run('job_id=nightly-etl')}",
     "run-log": lambda site: f"/runs/{big_log(site)}",
+    "timeline": lambda site: "/timeline",
     "workflows": lambda site: "/workflows",
     "workflow": lambda site: "/workflows/nightly-etl",
     "workflow-step": lambda site: "/workflows/release?step=sign-off",

@@ -46,7 +46,7 @@ def test_the_doctor_checks_and_verifies(page: Page) -> None:
 def test_users_tokens_and_roles(small: Site, open_context: OpenContext) -> None:
     """One test for the whole way, because each step needs the one before it."""
     page = open_context(small).new_page()
-    visit(page, "/settings?tab=users")
+    visit(page, small.url + "/settings?tab=users")
 
     # The first user ends the development mode: the login page appears.
     page.get_by_role("textbox", name="Name").fill("anna")
@@ -56,7 +56,7 @@ def test_users_tokens_and_roles(small: Site, open_context: OpenContext) -> None:
     log_in(page, "anna")
 
     # A token is shown once.
-    visit(page, "/settings")
+    visit(page, small.url + "/settings")
     page.get_by_label("Name").fill("dashboard")
     page.get_by_role("button", name="Create token").click()
     expect(page.get_by_role("status").filter(has_text="dashboard")).to_be_visible()
@@ -75,14 +75,14 @@ def test_users_tokens_and_roles(small: Site, open_context: OpenContext) -> None:
     page.get_by_role("button", name="Add user").click()
     expect(page.get_by_role("table", name="Users")).to_contain_text("ben")
     viewer = open_context(small).new_page()
-    viewer.goto("/jobs/backup")
+    viewer.goto(small.url + "/jobs/backup")
     log_in(viewer, "ben")
-    visit(viewer, "/jobs/backup")
+    visit(viewer, small.url + "/jobs/backup")
     for name in ("Run now", "Pause", "Edit"):
         expect(viewer.get_by_role("button", name=name)).to_have_count(0)
-    visit(viewer, "/jobs")
+    visit(viewer, small.url + "/jobs")
     expect(viewer.get_by_role("link", name="New job")).to_have_count(0)
-    visit(viewer, "/settings")
+    visit(viewer, small.url + "/settings")
     expect(viewer.get_by_text("Only administrators")).to_be_visible()
 
 

@@ -10,34 +10,35 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.architecture.promises import ROOT
-from tests.web.conftest import OpenContext
+from tests.web.conftest import PHONE, OpenContext
 from tests.web.pages import PAGES, visit
 from tests.web.world import Site
 
 AXE: Final = ROOT / "ui/node_modules/axe-core/axe.min.js"
-PHONE: Final = (390, 844)
 ON_PHONES: Final = ("home", "job", "run-failed", "run-log")
+IN_THEME: Final = """(theme) => document.documentElement.dataset.mantineColorScheme === theme &&
+  document.getAnimations().every((one) => one.playState !== "running")"""
 SERIOUS: Final = {"serious", "critical"}
 
 
-@pytest.fixture
-def pictures(tmp_path: Path) -> Path:
-    """Where pictures are written to: FOLIOT_SCREENSHOTS, by default the directory of the test."""
-    directory = Path(os.environ.get("FOLIOT_SCREENSHOTS", tmp_path))
-    directory.mkdir(parents=True, exist_ok=True)
-    return directory
+def keep_picture(page: Page, name: str) -> None:
+    """Write a picture into the directory FOLIOT_SCREENSHOTS, if there is one."""
+    directory = os.environ.get("FOLIOT_SCREENSHOTS")
+    if directory:
+        page.screenshot(path=Path(directory) / f"{name}.png")
 
 
 @pytest.mark.proves("Z13")
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_has_no_fault_in_either_theme(name: str, site: Site, open_context: OpenContext, pictures: Path) -> None:
+def test_a_page_has_no_fault_in_either_theme(name: str, site: Site, open_context: OpenContext) -> None:
     page = open_context(site).new_page()
     visit(page, PAGES[name](site))
 
     findings = {}
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-        page.screenshot(path=pictures / f"{name}-{theme}.png")
+        page.wait_for_function(IN_THEME, arg=theme)
+        keep_picture(page, f"{name}-{theme}")
         # The themes differ in their colours only.
         findings[theme] = serious_findings(page, *(["color-contrast"] if theme == "dark" else []))
 
@@ -45,12 +46,12 @@ def test_a_page_has_no_fault_in_either_theme(name: str, site: Site, open_context
 
 
 @pytest.mark.parametrize("name", ON_PHONES)
-def test_a_page_fits_a_phone(name: str, site: Site, open_context: OpenContext, pictures: Path) -> None:
+def test_a_page_fits_a_phone(name: str, site: Site, open_context: OpenContext) -> None:
     page = open_context(site, size=PHONE, has_touch=True).new_page()
 
     visit(page, PAGES[name](site))
 
-    page.screenshot(path=pictures / f"{name}-phone.png")
+    keep_picture(page, f"{name}-phone")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
 

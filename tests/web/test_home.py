@@ -53,7 +53,7 @@ def test_a_failing_job_is_retried_from_home(open_context: OpenContext, small: Si
     small.define('[[jobs]]\nid = "export"\ncommand = "exit 69"\n')
     small.ended(small.run("export"))
     page = open_context(small).new_page()
-    visit(page, "/")
+    visit(page, small.url + "/")
     broken = page.get_by_role("listitem").filter(has=page.get_by_role("link", name="export", exact=True)).first
 
     broken.get_by_role("button", name="Retry").click()

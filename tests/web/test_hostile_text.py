@@ -53,6 +53,7 @@ WITH_TEXT: Final[dict[str, Callable[[Hostile], str]]] = {
     "run of an item": lambda found: f"/runs/{found.site.first_run(f'parent_run_id={found.runs[3]}&children=true')}",
     "run of a class": lambda found: f"/runs/{found.runs[4]}",
     "run of a workflow": lambda found: f"/runs/{found.runs[5]}",
+    "timeline": lambda found: "/timeline",
     "workflows": lambda found: "/workflows",
     "workflow": lambda found: "/workflows/flow",
     "execution": lambda found: f"/workflows/flow?execution={found.runs[5]}&step=first",
@@ -66,7 +67,10 @@ WITH_TEXT: Final[dict[str, Callable[[Hostile], str]]] = {
     "doctor": lambda found: "/doctor",
     "settings": lambda found: "/settings",
 }
-SILENT: Final = {"jobs", "ledger", "schedule", "doctor", "settings", "gate", "run of a class", "workflows", "chain"}
+SILENT: Final = {
+    *("jobs", "timeline", "ledger", "schedule", "doctor", "settings"),
+    *("gate", "run of a class", "workflows", "chain"),
+}
 """Pages that show ids, times and counts only."""
 
 

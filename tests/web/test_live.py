@@ -1,5 +1,7 @@
 """Pages are live: many at once, after a restart of the server, and only while somebody looks."""
 
+from urllib.parse import urlsplit
+
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import OpenContext
@@ -26,8 +28,8 @@ def test_eight_tabs_are_live_at_once(site: Site, open_context: OpenContext) -> N
 
 def test_a_page_outlives_a_restart_of_the_server(small: Site, open_context: OpenContext) -> None:
     page = open_context(small).new_page()
-    port = small.url.rpartition(":")[2]
-    visit(page, "/jobs")
+    port = str(urlsplit(small.url).port)
+    visit(page, small.url + "/jobs")
     expect(live(page)).to_have_text("Live")
 
     small.server.kill()

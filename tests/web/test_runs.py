@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.scenarios.server import until
+from tests.web.conftest import PHONE, OpenContext
 from tests.web.pages import visit
 from tests.web.world import Site
 
@@ -87,23 +88,51 @@ def slow(site: Site) -> Iterator[str]:
         site.post(f"/api/runs/{run}/cancel")
 
 
-def test_a_running_run_is_cancelled_and_run_again(page: Page, site: Site, slow: str) -> None:
+def test_a_running_run_is_cancelled_and_run_again_by_keyboard(page: Page, site: Site, slow: str) -> None:
     visit(page, f"/runs/{slow}")
     expect(page.get_by_role("region", name="Log of slow-web")).to_contain_text("begun")
 
-    page.get_by_role("button", name="Cancel").click()
-    page.get_by_role("button", name="Cancel the run").click()
+    page.keyboard.press("c")
+    expect(page.get_by_role("button", name="Cancel the run")).to_be_visible()
+    page.get_by_role("button", name="Cancel the run").press("Enter")
     # Its end arrives without a reload.
     expect(page.get_by_role("button", name="Run again")).to_be_visible()
     expect(page.get_by_role("main").get_by_text("cancelled").first).to_be_visible()
     assert site.get(f"/api/runs/{slow}")["status"] == "cancelled"
 
-    page.get_by_role("button", name="Run again").click()
-    page.get_by_role("dialog").get_by_role("button", name="Run again").click()
+    page.keyboard.press("r")
+    page.get_by_role("dialog").get_by_role("button", name="Run again").press("Enter")
     expect(page).not_to_have_url(re.compile(slow))
     again = page.url.rpartition("/")[2]
     site.post(f"/api/runs/{again}/cancel")
     until(lambda: site.get(f"/api/runs/{again}")["finished_at"], lambda: "the second run goes on")
+
+
+def test_a_run_is_cancelled_and_run_again_on_a_phone(site: Site, open_context: OpenContext, slow: str) -> None:
+    page = open_context(site, size=PHONE, has_touch=True).new_page()
+    visit(page, f"/runs/{slow}")
+
+    page.get_by_role("button", name="Cancel").tap()
+    page.get_by_role("button", name="Cancel the run").tap()
+    page.get_by_role("button", name="Run again").tap()
+    page.get_by_role("dialog").get_by_role("button", name="Run again").tap()
+
+    expect(page).not_to_have_url(re.compile(slow))
+    again = page.url.rpartition("/")[2]
+    site.post(f"/api/runs/{again}/cancel")
+    until(lambda: site.get(f"/api/runs/{again}")["finished_at"], lambda: "the second run goes on")
+
+
+def test_a_run_is_opened_from_the_list_by_keyboard(page: Page) -> None:
+    visit(page, "/runs?job=legacy-export&status=failed")
+    expect(page.get_by_role("table", name="Runs").locator("tbody tr").first).to_be_visible()
+
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+
+    expect(page).to_have_url(re.compile("/runs/[0-9A-Z]{26}$"))
 
 
 def test_the_page_of_a_run_says_why(page: Page, site: Site) -> None:

@@ -21,6 +21,7 @@ import { validateRunSearch } from "@/pages/run/search";
 import { validateRunsSearch } from "@/pages/runs/search";
 import { validateScheduleSearch } from "@/pages/schedule/search";
 import { validateSettingsSearch } from "@/pages/settings/search";
+import { validateTimelineSearch } from "@/pages/timeline/search";
 import { validateWorkersSearch } from "@/pages/workers/search";
 import { validateWorkflowSearch } from "@/pages/workflow/search";
 import { validateWorkflowsSearch } from "@/pages/workflows/search";
@@ -79,6 +80,12 @@ const run = createRoute({
   path: "/runs/$runId",
   validateSearch: validateRunSearch,
   component: lazyRouteComponent(() => import("@/pages/run/RunPage"), "RunPage"),
+});
+const timeline = createRoute({
+  getParentRoute: () => root,
+  path: "/timeline",
+  validateSearch: validateTimelineSearch,
+  component: lazyRouteComponent(() => import("@/pages/timeline/TimelinePage"), "TimelinePage"),
 });
 const workflows = createRoute({
   getParentRoute: () => root,
@@ -168,6 +175,7 @@ export function createAppRouter() {
       editJob,
       runs,
       run,
+      timeline,
       workflows,
       workflow,
       chains,

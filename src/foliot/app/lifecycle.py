@@ -33,16 +33,10 @@ from foliot.ports.launcher import RunLauncher, ask
 from foliot.ports.runner import Runner
 from foliot.service.commands.launcher import ServiceLauncher
 from foliot.service.services import Services
-from foliot.wiring import (
-    UNRESTRICTED,
-    RunnerPolicy,
-    build_node,
-    build_notifications,
-    build_resolvers,
-    build_runners,
-    node_label,
-    open_services,
-)
+from foliot.wiring.machine import node_label
+from foliot.wiring.processes import build_node
+from foliot.wiring.runners import UNRESTRICTED, RunnerPolicy, build_notifications, build_resolvers, build_runners
+from foliot.wiring.services import open_services
 
 Answer = TypeVar("Answer")
 

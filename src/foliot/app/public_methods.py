@@ -12,7 +12,8 @@ from foliot.service.commands.workflows import WorkflowService
 
 PUBLIC_METHODS: Final[Mapping[type, frozenset[str]]] = {
     RunService: frozenset(
-        {"attempts", "cancel", "follow", "get", "logs", "mark", "output", "page", "retry", "retry_failed", "wait"}
+        {"attempts", "cancel", "cancel_all", "follow", "get", "logs", "mark", "output", "page", "retry"}
+        | {"retry_failed", "wait"}
     ),
     LaunchService: frozenset({"report"}),
     JobService: frozenset(

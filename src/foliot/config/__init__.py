@@ -2,13 +2,21 @@
 
     files         the main file and what it includes     loading        everything joined
     document      one file as a tree, its problems       sections       [server] [storage] [queue] [retention] ...
-    positions     key -> line                            declarations   all jobs and workflows of all files as one set
-    environment   ${VAR}, FOLIOT_SERVER_CONCURRENCY=8    jobs, kinds    [[jobs]]
-    reading       a table, by domain.vocabulary          schedules      [[jobs.schedules]]
-    settings      the result                             workflows, steps
-    starter       what `foliot init` writes              workflow_json, workflow_writing: one of them as JSON
-    crontab       what `foliot import crontab` writes
+    positions     key -> line                            access         [auth]
+    environment   ${VAR}, FOLIOT_SERVER_CONCURRENCY=8    declarations   all jobs and workflows of all files as one set
+    toml          the syntax, bounded                    jobs, chains   [[jobs]], [[chains]]
+    reading       a table, by domain.vocabulary          kinds, work    the kind of a job, and what it executes
+    settings      the result                             schedules      [[jobs.schedules]]
+    starter       what `foliot init` writes              workflows, steps
+    crontab       what `foliot import crontab` writes    inputs         sources of the items of fanouts
     exposure      secrets that are written into a file, for `foliot doctor`
+    places        where a definition is written, for pages
+
+Definitions that clients send and read, instead of files:
+
+    definition_text, definition_writing                  as TOML; toml_writing has the syntax
+    job_json, workflow_json, json_document               as JSON documents
+    job_writing, workflow_writing, chain_writing         from stored definitions to tables, for both
 
 Every key, its names and what it means are in `domain.vocabulary`.
 The file is data: reading it executes nothing and opens only the files it includes.

@@ -8,7 +8,7 @@ from msgspec import convert
 from msgspec.structs import asdict, replace
 
 from foliot.config.document import Node
-from foliot.config.jobs import FileJob, read_id, read_options, warn_of_workers, with_variables
+from foliot.config.jobs import FileJob, read_id, read_options, warn_of_unserved_queue, with_variables
 from foliot.config.kinds import Kind, kind_of, refuse_foreign_keys
 from foliot.config.reading import Fields, Found, Reading
 from foliot.config.schedules import NamedSchedule, distinct, job_schedules
@@ -152,7 +152,7 @@ class ChainReader:
         refuse_foreign_keys(kind, fields, self._reading)
         work = Fields({key: found for key, found in fields.items() if key not in _STAGE_FIELDS})
         options = read_options(work, self._reading)
-        warn_of_workers(fields, options, self._queues, self._reading)
+        warn_of_unserved_queue(fields, options, self._queues, self._reading)
         spec, options = read_work(kind, fields, options, node, self._reading)
         written = with_variables(fields, spec)
         return self._made(name, {**own, **_work(kind, spec, options), "written": written}, fields)

@@ -79,7 +79,7 @@ class JobReader:
         schedules = tuple(distinct(job_schedules(job_id, fields, self._reading), self._reading))
         options = read_options(fields, self._reading, max_concurrent=_MAX_CONCURRENT)
         gate = read_gate(job_id, kind, own, fields, node, self._reading)
-        warn_of_workers(fields, options, self._queues, self._reading)
+        warn_of_unserved_queue(fields, options, self._queues, self._reading)
         spec, options = read_work(kind, fields, options, node, self._reading)
         _warn_of_serial_overlap(fields, options, schedules, self._reading)
         job = definition(kind, spec, options, fields, gate, _notify(fields))
@@ -178,7 +178,7 @@ def with_variables(fields: Fields, spec: Collection[str]) -> dict[str, Any]:
     return written | {name: value for name, value in of_agent.items() if has_variables(value)}
 
 
-def warn_of_workers(fields: Fields, options: Options, queues: Collection[str] | None, reading: Reading) -> None:
+def warn_of_unserved_queue(fields: Fields, options: Options, queues: Collection[str] | None, reading: Reading) -> None:
     """Warn about a queue that this server does not serve. `queues`: those of its worker; None if it has none."""
     if "queue" in fields and queues is not None and options.queue not in queues:
         hint = f"Add it to [server] queues, or start a worker for it: foliot worker --queue {options.queue}"

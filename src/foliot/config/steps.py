@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from foliot.config.document import Node
-from foliot.config.jobs import definition, read_gate, read_options, warn_of_workers
+from foliot.config.jobs import definition, read_gate, read_options, warn_of_unserved_queue
 from foliot.config.kinds import OF_STEPS, Kind, kind_of, over_defaults, refuse_foreign_keys
 from foliot.config.reading import Fields, Found, Reading
 from foliot.config.work import read_work
@@ -116,7 +116,7 @@ class StepReader:
         fields = over_defaults(work, self._defaults, kind)
         options = read_options(fields, self._reading)
         gate = self._gate(own, fields, kind, node, around)
-        warn_of_workers(fields, options, self._queues, self._reading)
+        warn_of_unserved_queue(fields, options, self._queues, self._reading)
         _warn_of_notices(own, self._reading)
         spec, options = read_work(kind, fields, options, node, self._reading)
         if self._reading.problems.errors > known:

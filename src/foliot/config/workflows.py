@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from foliot.config.document import Node
-from foliot.config.jobs import read_id, read_options, warn_of_workers
+from foliot.config.jobs import read_id, read_options, warn_of_unserved_queue
 from foliot.config.reading import Fields, Reading
 from foliot.config.schedules import NamedSchedule, distinct, workflow_schedules
 from foliot.config.steps import Around, FileStep, StepReader
@@ -76,7 +76,7 @@ class WorkflowReader:
 
     def _spec(self, fields: Fields, steps: tuple[FileStep, ...]) -> WorkflowSpec:
         options = read_options(fields, self._reading, options=EXECUTION)
-        warn_of_workers(fields, options, self._queues, self._reading)
+        warn_of_unserved_queue(fields, options, self._queues, self._reading)
         return WorkflowSpec(
             steps=tuple(step.step for step in steps),
             description=fields.value("description", ""),

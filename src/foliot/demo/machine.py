@@ -31,7 +31,7 @@ from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.ports.upkeep import Retention
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import TREES
+from foliot.wiring.processes import TREES
 
 SLOTS: Final = 12
 _LEASE: Final = Millis(100_000 * DAY)

@@ -20,7 +20,7 @@ from foliot.errors import FoliotError
 from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import open_storage
+from foliot.wiring.storage import open_storage
 
 _SCHEME: Final = "sqlite:"
 

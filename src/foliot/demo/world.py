@@ -29,7 +29,8 @@ from foliot.ports.storage import Storage
 from foliot.ports.upkeep import Retention
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import build_notifications, build_resolvers, build_services
+from foliot.wiring.runners import build_notifications, build_resolvers
+from foliot.wiring.services import build_services
 
 _KINDS: Final = ("shell", "http", "python", "agent")
 _BUSY: Final = Millis(45 * MINUTE)

@@ -4,3 +4,5 @@ from typing import Final
 
 DEFAULT_STORAGE: Final = "sqlite:///foliot.db"
 """The database: a file in the current directory."""
+DEFAULT_PORT: Final = 7070
+"""The port of the HTTP API."""

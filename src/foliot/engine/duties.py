@@ -44,18 +44,18 @@ class Duties:
         """Wait until the current rounds have ended, and cancel those that take too long."""
         for duty in duties:
             self._loops[duty].stop()
-        await self.attempt("end rounds", _all(self._tasks[duty] for duty in duties))
+        await self.try_step("end rounds", _all(self._tasks[duty] for duty in duties))
 
     async def stop_worker(self, worker: WorkerRole, drain: Millis) -> None:
         """Claim no more runs, let attempts end within `drain`, save every outcome, and remove the worker."""
         await self.halt(worker.claim_loops)
         await worker.drain(drain)
-        await self.attempt("save outcomes", worker.finisher.flush(), _FLUSH_TIMEOUT)
-        await self.attempt("close the channel", worker.close_channel())
+        await self.try_step("save outcomes", worker.finisher.flush(), _FLUSH_TIMEOUT)
+        await self.try_step("close the channel", worker.close_channel())
         await self.halt([*worker.savers, worker.heartbeat])
-        await self.attempt("retire worker", worker.heartbeat.retire())
+        await self.try_step("retire worker", worker.heartbeat.retire())
 
-    async def attempt(self, what: str, step: Awaitable[None], limit: Millis = _STEP_TIMEOUT) -> None:
+    async def try_step(self, what: str, step: Awaitable[None], limit: Millis = _STEP_TIMEOUT) -> None:
         """Run one step of stopping, and log its error: an unreachable storage must not keep the process from ending."""
         try:
             async with deadline(self._clock, limit):

@@ -42,9 +42,9 @@ class Node:
         self._scheduler = SchedulerRole(parts, settings) if settings.is_scheduler else None
         self._coordinator = CoordinatorRole(parts, settings) if settings.is_coordinator else None
         self._worker = build_worker(parts, settings) if settings.is_worker else None
-        self._running = Duties(parts.clock, self._fail)
+        self._running_duties = Duties(parts.clock, self._fail)
         for worker in self._workers:
-            worker.heartbeat.failures = self._running.failures.source(worker.heartbeat.name)
+            worker.heartbeat.failures = self._running_duties.failures.source(worker.heartbeat.name)
         self._checks = (StorageCheck(parts.storage), ClockCheck(parts.storage.upkeep, settings.label))
         holder = f"{settings.label} {parts.ids.make(parts.clock.now())}"
         self._listeners: list[EventListener | NotificationListener] = [
@@ -81,7 +81,7 @@ class Node:
     @property
     def is_running(self) -> bool:
         """Whether any duty still runs."""
-        return self._running.is_running
+        return self._running_duties.is_running
 
     @property
     def _workers(self) -> Sequence[WorkerRole]:
@@ -96,25 +96,25 @@ class Node:
         for worker in self._workers:
             await worker.open_channel()
             await worker.heartbeat.round()
-        self._running.start(self._duties())
+        self._running_duties.start(self._duties())
 
     async def stop(self) -> None:
         """Stop in order, within the drain deadline and a few seconds for each of the last writes: an unreachable
         storage must not block it."""
-        await self._running.halt(self._checks)
+        await self._running_duties.halt(self._checks)
         if self._scheduler is not None:
-            await self._running.halt(self._scheduler.duties)
-            await self._running.attempt("resign", self._scheduler.janitor.resign())
+            await self._running_duties.halt(self._scheduler.duties)
+            await self._running_duties.try_step("resign", self._scheduler.janitor.resign())
         for worker in self._workers:
-            await self._running.stop_worker(worker, self._settings.drain)
+            await self._running_duties.stop_worker(worker, self._settings.drain)
         if self._coordinator is not None:
-            await self._running.halt([self._coordinator.settler])
-        await self._running.halt(self._listeners)
+            await self._running_duties.halt([self._coordinator.settler])
+        await self._running_duties.halt(self._listeners)
         for listener in self._listeners:
-            await self._running.attempt("deliver events", listener.close())
+            await self._running_duties.try_step("deliver events", listener.close())
         if self._notifications is not None:
-            await self._running.halt([self._notifications.sender])
-            await self._running.attempt("end deliveries", self._notifications.sender.close())
+            await self._running_duties.halt([self._notifications.sender])
+            await self._running_duties.try_step("end deliveries", self._notifications.sender.close())
         log.info("node_stopped", extra={"label": self._settings.label})
 
     def _duties(self) -> Sequence[Duty]:

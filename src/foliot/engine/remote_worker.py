@@ -82,6 +82,9 @@ class RemoteWorker:
             await self._worker.heartbeat.round()
         except StorageUnavailable as error:
             log.warning("server_not_reached", extra={"problem": error.message, "hint": error.hint})
+        except BaseException:
+            await self._worker.close_channel()  # `stop` is not called
+            raise
         self._duties.start(self._worker.duties)
 
     async def stop(self) -> None:

@@ -162,9 +162,12 @@ def _attempts_summarized(facts: Facts) -> _Line:
 
 def _outage_ended(facts: Facts) -> _Line:
     rounds = counted(facts["failed_rounds"], "round")
-    return _Line(f"the database works again after {facts['seconds']:g} s; {rounds} failed", "green")
+    return _Line(f"the outage has ended after {facts['seconds']:g} s; {rounds} failed", "green")
 
 
+_LEASES_LOST: Final = (
+    "the leases were not renewed in time: this worker ends its runs, because other workers may have them now"
+)
 _LINES: Final[Mapping[str, Callable[[Facts], _Line]]] = {
     "attempt_started": _started,
     "attempt_ended": _ended,
@@ -177,6 +180,14 @@ _LINES: Final[Mapping[str, Callable[[Facts], _Line]]] = {
     "gate_declined": _gate_declined,
     "storage_outage_began": lambda facts: _Line(escaped(facts["problem"])),
     "storage_outage_ended": _outage_ended,
+    "registered_with_server": lambda facts: _Line(
+        f"registered with the server{', with labels ' if facts['labels'] else ''}{_plain(facts['labels'])}",
+        ids=escaped(facts["worker"]),
+    ),
+    "worker_leases_lost": lambda facts: _Line(_LEASES_LOST),
+    "finishes_discarded": lambda facts: _Line(
+        f"{counted(len(facts['tokens']), 'result')} not accepted: the lease had ended"
+    ),
     "configuration_applied": lambda facts: _Line(f"configuration applied: {escaped(facts['changes'])}"),
     "leases_reaped": lambda facts: _Line(f"runs of lost workers were freed: {_plain(facts['runs'])}"),
     "worker_processes_gone": lambda facts: _Line(f"the processes of workers have ended: {_plain(facts['workers'])}"),

@@ -37,7 +37,10 @@ class Deployment(NamedTuple):
     """Whether jobs and schedules that it creates are paused."""
 
     def created(self, stored: Iterable[Schedule]) -> list[Schedule]:
-        """Return those of its stored schedules that it has created: the others have kept another uid."""
+        """Return the schedules that this deployment has created, among those that it has stored.
+
+        One that existed before has kept its own uid.
+        """
         uids = {schedule.uid for schedule in self.schedules}
         return [schedule for schedule in stored if schedule.uid in uids]
 
@@ -51,8 +54,8 @@ class WorkflowVersion(NamedTuple):
     created_at: Instant
 
 
-class Behind(NamedTuple):
-    """The jobs behind a workflow, see `domain.workflow.jobs`."""
+class JobsBehind(NamedTuple):
+    """The jobs behind a workflow: its own job and those of its steps (`domain.workflow.jobs`)."""
 
     jobs: set[JobId]
     """The jobs that are deleted with it."""
@@ -223,7 +226,7 @@ class Definitions(Protocol):
         """
         ...
 
-    async def jobs_behind(self, workflow_id: str) -> Behind:
+    async def jobs_behind(self, workflow_id: str) -> JobsBehind:
         """Return the jobs that `delete_workflows` would delete and keep: none if the workflow does not exist."""
         ...
 
@@ -234,8 +237,8 @@ class Definitions(Protocol):
     async def paused_steps(self, workflow_id: str) -> set[str]: ...
 
     # -- dependencies between jobs (`domain.workflow.dependencies`)
-    # A change stores, in the same transaction, the workflow of each unit that it changes, with the job behind it, and
-    # `Job.leads` of the roots.
+    # A change stores, in the same transaction, the workflow of each changed unit (jobs that edges connect), with its
+    # job, and `Job.leads` of the roots of the unit.
 
     async def dependencies(self) -> Dependencies:
         """Return all edges, by the job that waits."""

@@ -57,7 +57,13 @@ class ItemFilter(NamedTuple):
     """Only items with this status, in place of `failed`."""
     pattern: str | None = None
     """Only items whose text matches this pattern, with the wildcards * ? and [...]."""
+    text: str | None = None
+    """Only items with exactly this text, in place of `pattern`."""
     limit: int = 100
+
+    @property
+    def is_search(self) -> bool:
+        return self.pattern is not None or self.text is not None
 
 
 class ItemsPage(NamedTuple):

@@ -32,6 +32,7 @@ class Orders(Protocol):
         A run whose dedupe key is taken is not created: the run that has the key is returned. Scope `forever` keeps the
         key as long as the run is kept, `active` until that run is terminal, `window` for `dedupe_for` milliseconds.
         A run with a `job_revision` is created only if its job has this revision; otherwise it is answered as outdated.
+        A run whose id exists, or that cannot be stored, is answered with its own id, and not as new.
         """
         ...
 

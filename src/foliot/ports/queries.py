@@ -58,7 +58,9 @@ class Queries(Protocol):
         """Return the job with that name, else the schedule, else the run that `name` refers to."""
         ...
 
-    async def run(self, reference: RunReference) -> RunDetails | Matches: ...
+    async def run(self, reference: RunReference) -> RunDetails | Matches:
+        """Return a run with what is needed to explain its state; `find_run` and `get_runs` return less."""
+        ...
 
     async def explained_run(self, reference: RunReference) -> Explained | Matches:
         """Return a run with the tick that it was created for."""
@@ -109,7 +111,7 @@ class Queries(Protocol):
         ...
 
     async def named_job_rows(self, job_ids: Collection[JobId]) -> JobRows:
-        """Return the same of the jobs that exist, in the order of the ids."""
+        """Return what `job_rows` does for the jobs with these ids that exist, in the order of the ids."""
         ...
 
     async def schedule(self, schedule_id: ScheduleId, *, ticks: int = 10) -> ScheduleDetails | None:
@@ -206,7 +208,9 @@ class Queries(Protocol):
 
     async def get_runs(self, run_ids: Collection[RunId]) -> dict[RunId, Run]: ...
 
-    async def page_runs(self, only: RunFilter) -> list[Run]: ...
+    async def page_runs(self, only: RunFilter) -> list[Run]:
+        """Return complete runs, newest first, as `runs` does without further conditions."""
+        ...
 
     async def doubtful_runs(self, oldest: RunId, *, before: RunId | None = None, limit: int = 100_000) -> DoubtfulRuns:
         """Return the runs that may be unreadable, newest first, of the newest `limit` runs from `oldest` on."""

@@ -1,7 +1,7 @@
 """The resolver port: reads the inputs of a fanout from one kind of source.
 
-The scheme of `inputs_from` selects the resolver: `file://`, `https://`, `sql://`, `job://`. A resolver is called
-for each run of a fanout, and again only if not all items could be stored. The first child is created after that.
+The scheme of `inputs_from` selects the resolver: `file://`, `https://`, `sql://`, `job://`. A resolver is called once
+for each run of a fanout, before its first child is created; and again only if its items could not all be stored.
 """
 
 from collections.abc import AsyncGenerator, Sequence

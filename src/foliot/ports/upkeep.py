@@ -63,12 +63,15 @@ class Upkeep(Protocol):
         """Remove up to `limit` rows of each kind that retention no longer keeps. Return None if the epoch is not
         current.
 
-        Never removes a run that is not terminal, nor counts it among the newest of its job. Never removes a tick that
-        is younger than the catch-up horizon of its schedule. An execution is removed with all its runs, and none of
-        them before it has ended, and not while a gate may still read the end of one of them: while that end is in the
-        longest window of the gates on its job, or is the latest of its job with its status. A schedule that was
-        deleted, or will not fire any more, is removed after all its ticks and runs. Calls until `is_more` is False
-        check every row once; a call that was cancelled or not committed is repeated.
+        - Runs: never one that is not terminal; such a run is not counted among the newest of its job either.
+        - Ticks: never one that is younger than the catch-up horizon of its schedule.
+        - Executions: each with all its runs, after it has ended, and not while a gate may still read the end of one of
+          these runs: while that end is in the longest window of the gates on its job, or is the latest of its job with
+          its status.
+        - Schedules that were deleted, or will not fire any more: after all their ticks and runs.
+
+        Calls until `is_more` is False check every row once. A call that was cancelled or not committed has no effect on
+        where the next one continues.
         """
         ...
 

@@ -16,6 +16,7 @@ class StoredUser(NamedTuple):
     name: str
     role: str
     password: str
+    """The digest of the password."""
     created_at: Instant
     created_by: str
     changed_at: Instant

@@ -1,8 +1,9 @@
-"""Reads events once for all listeners of a process, when the storage signals new ones.
+"""Reads events once for all followers of a process, when the storage signals new ones.
 
-The reader keeps the newest events in memory. A listener that is behind them, because it is slow or resumes, reads from
-the storage until it has caught up, so that a slow one costs no memory. A watch is a listener for some runs: it is woken
-and reads nothing. Without listeners and watches nothing is read.
+A follower is a client that streams events. Unlike the listeners of hooks (`ports.listeners`) it has no stored position.
+The reader keeps the newest events in memory. A follower that is behind them, because it is slow or resumes, reads from
+the storage until it has caught up, so that a slow one costs no memory. A watch waits for changes of some runs: it is
+woken and reads nothing. Without followers and watches nothing is read.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ from foliot.ports.topic import Topic
 FALLBACK: Final = Millis(SECOND)
 """How long a reader waits for a signal. Signals of other processes may be lost."""
 HEARTBEAT: Final = Millis(15_000)
-"""A listener gets an empty batch after this time without events."""
+"""A follower gets an empty batch after this time without events."""
 OF_RUNS: Final = frozenset(
     {
         EventKind.RUNS_CREATED,
@@ -42,7 +43,7 @@ _PAGE: Final = 200
 _PAGE_BYTES: Final = 4 << 20
 _BEHIND: Final = 50
 _BEHIND_BYTES: Final = 64 << 10
-"""How many events a listener reads at once that is behind, and about how many bytes of them: one that never reads on
+"""How many events a follower that is behind reads at once, and about how many bytes of them: one that never reads on
 keeps them in memory."""
 _KEPT: Final = 2_000
 
@@ -57,7 +58,7 @@ class EventView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EncodedEvent(msgspec.Struct, frozen=True):
-    """An event, encoded once for all listeners."""
+    """An event, encoded once for all followers."""
 
     id: int
     view: EventView
@@ -72,28 +73,28 @@ class EventReader:
         self._clock = clock
         self._kept: deque[EncodedEvent] = deque(maxlen=_KEPT)
         self._position = 0
-        """All events up to it were read, and the newest of them are kept for listeners."""
+        """All events up to it were read, and the newest of them are kept for followers."""
         self._news = asyncio.Event()
-        self.listeners = 0
+        self.followers = 0
         self._watches: dict[RunId, set[asyncio.Event]] = {}
         self._users = 0
-        """Listeners and watches."""
+        """Followers and watches."""
         self._task: asyncio.Task[None] | None = None
         self._error: Exception | None = None
 
     async def join(self) -> None:
-        """Begin to listen: events from now on are kept."""
+        """Begin to follow: events from now on are kept."""
         await self._enter()
-        self.listeners += 1
+        self.followers += 1
 
     def leave(self) -> None:
-        self.listeners -= 1
-        if not self.listeners:
+        self.followers -= 1
+        if not self.followers:
             self._kept.clear()
         self._exit()
 
     async def after(self, position: int) -> Sequence[EncodedEvent]:
-        """Return the next events for a listener, or none after `HEARTBEAT` without events."""
+        """Return the next events for a follower, or none after `HEARTBEAT` without events."""
         news = self._news
         if self._error is not None:
             raise self._error
@@ -152,21 +153,21 @@ class EventReader:
                     else:
                         await self._clock.wait(wake, FALLBACK)
         except Exception as error:
-            # Every listener raises it; a client connects again and resumes. A watch starts the reader again.
+            # Every follower raises it; a client connects again and resumes. A watch starts the reader again.
             self._error = error
-            self._wake_listeners()
+            self._wake_followers()
 
     def _publish(self, events: Sequence[Event]) -> None:
-        if self.listeners:
+        if self.followers:
             self._kept.extend(_encoded(event) for event in events)
         self._position = events[-1].seq
-        self._wake_listeners()
+        self._wake_followers()
         if self._watches:
             for run_id in {item[0] for event in events if event.kind in OF_RUNS for item in event.items}:
                 for wake in self._watches.get(run_id, ()):
                     wake.set()
 
-    def _wake_listeners(self) -> None:
+    def _wake_followers(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
 

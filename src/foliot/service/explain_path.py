@@ -181,6 +181,7 @@ class RunPath:
             slots=sum(state.worker.slots for state in serving),
             running=sum(state.running for state in serving),
             unfit=unfit,
+            needs=self._why.needs if isinstance(self._why, reasons.NoWorker | reasons.NoFittingWorker) else (),
             waited=None if started is None else max(0.0, seconds(self._first_due(), started) or 0.0),
         )
 
@@ -222,7 +223,7 @@ class RunPath:
             return
         explainer = ExecutionExplainer(details, self._details.blockers)
         known = details.version.spec.steps if isinstance(details.version, WorkflowVersion) else ()
-        recovered, reasons = recovered_steps(known, details.steps), explainer.explain_steps()
+        recovered, explained = recovered_steps(known, details.steps), explainer.explain_steps()
         yield StepsStage(
             workflow_id=details.execution.workflow_id,
             version=details.execution.version,
@@ -234,7 +235,7 @@ class RunPath:
                     status=step.status,
                     run_id=step.state.run_id,
                     recovered_by=tuple(recovered.get(step.name, ())),
-                    why=reasons[step.name],
+                    why=explained[step.name],
                 )
                 for step in details.steps
             ),
@@ -278,9 +279,10 @@ class RunPath:
                 return StepStage, Change(kind=ChangeKind.ANSWERED, waits_for=(execution_id, step))
             case reasons.Running() | reasons.CancelRequested():
                 return AttemptStage, Change(kind=ChangeKind.ATTEMPT_ENDS, at=self._timeout_at())
-        return self._final_binding()
+        return self._binding_of_tree_or_end()
 
-    def _final_binding(self) -> tuple[type[Stage], Change]:
+    def _binding_of_tree_or_end(self) -> tuple[type[Stage], Change]:
+        """Return what binds a tree, a run that cannot be read, or one that has ended."""
         decision = self._details.decision
         match self._why:
             case reasons.InProgress(under_way=under_way):

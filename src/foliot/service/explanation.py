@@ -45,12 +45,16 @@ class WaitsForGate(_Explanation, frozen=True, kw_only=True, tag="waits_for_gate"
 
 class NoWorker(_Explanation, frozen=True, kw_only=True, tag="no_worker"):
     queue: str
+    needs: tuple[str, ...] = ()
+    """The labels that its worker needs, and `executor=...`."""
 
 
 class Unfit(msgspec.Struct, frozen=True, kw_only=True):
     """Why a living worker does not get a run."""
 
     worker: str
+    pool: str = ""
+    """The enrolment or token of a remote worker."""
     missing: tuple[str, ...]
     """Labels that it lacks, and `executor=...` or `kind=...`."""
     is_paused: bool = False

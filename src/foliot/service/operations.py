@@ -16,11 +16,12 @@ from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick import TickOutcome
 from foliot.domain.tree.run_kind import RunKind
 from foliot.service.commands.audit import AuditView
+from foliot.service.commands.cancels import CancelledRuns
 from foliot.service.commands.dsns import DsnView
 from foliot.service.commands.run_request import RunRequest
 from foliot.service.commands.tokens import CreatedToken, TokenView
 from foliot.service.commands.users import UserView
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.chain_view import ChainDetailView, ChainView, ClassView
 from foliot.service.queries.executions import ExecutionPage
 from foliot.service.queries.fanout_view import FanoutItemsView, FanoutView, ItemView
@@ -43,6 +44,10 @@ from foliot.service.workers.enrolments import Enrolled, EnrolmentView
 
 class RunCommands(Protocol):
     async def cancel(self, run_id: str, /) -> CancelAnswer: ...
+
+    async def cancel_all(
+        self, job: str | None = None, /, *, status: str | None = None, confirm: bool = False
+    ) -> CancelledRuns: ...
 
     async def retry(self, run_id: str, /) -> str: ...
 
@@ -287,9 +292,9 @@ class StatusReads(Protocol):
 
 
 class ExplainReads(Protocol):
-    async def run(self, reference: str, /) -> Path: ...
+    async def run(self, reference: str, /) -> ExplainedPath: ...
 
-    async def tick(self, schedule_id: str, at: datetime, /) -> Path: ...
+    async def tick(self, schedule_id: str, at: datetime, /) -> ExplainedPath: ...
 
 
 class LedgerReads(Protocol):

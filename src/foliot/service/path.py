@@ -195,6 +195,8 @@ class WorkerStage(_Stage, frozen=True, kw_only=True, tag="worker"):
     """Seconds from the due time to the start of the first attempt. None: no attempt has started."""
     unfit: tuple[Unfit, ...] = ()
     """Living workers of the queue that may not have the run, if there are no others."""
+    needs: tuple[str, ...] = ()
+    """What the run needs of its worker, if none may have it: labels, and `executor=...`."""
 
 
 class AttemptStage(_Stage, frozen=True, kw_only=True, tag="attempt"):
@@ -284,7 +286,7 @@ Stage = (
 )
 
 
-class Path(msgspec.Struct, frozen=True, kw_only=True):
+class ExplainedPath(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
     run_id: str | None
     job_id: str | None

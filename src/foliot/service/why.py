@@ -180,7 +180,7 @@ def _explain_queued(
 ) -> NoWorker | NoFittingWorker | WaitsForLimit | NoFreeSlot | WaitsForTurn:
     living = [state for state in blockers.workers if state.is_alive and run.queue in state.worker.queues]
     if not living:
-        return NoWorker(queue=run.queue)
+        return NoWorker(queue=run.queue, needs=tuple(needs_in_words(run.needs)))
     workers = [state for state in living if state.takes_runs and not missing_in_worker(state, run, job)]
     if not workers:
         return NoFittingWorker(
@@ -210,6 +210,7 @@ def missing_in_worker(state: WorkerState, run: Run, job: Job | None) -> list[str
 def _unfit(state: WorkerState, run: Run, job: Job | None) -> Unfit:
     return Unfit(
         worker=state.worker.name,
+        pool=state.worker.facts.pool,
         missing=tuple(missing_in_worker(state, run, job)),
         is_paused=state.order is Order.PAUSE,
         is_draining=state.is_draining or state.order is Order.DRAIN,

@@ -46,7 +46,9 @@ from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import TREES, build_runners, build_services
+from foliot.wiring.processes import TREES
+from foliot.wiring.runners import build_runners
+from foliot.wiring.services import build_services
 
 _FOR_EVER: Final = Millis(100_000 * DAY)
 """The lease of the worker, so long that no test needs to renew it."""

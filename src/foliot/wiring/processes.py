@@ -3,7 +3,10 @@
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
 
 from foliot.adapters.channel import RunAccess, UnixChannel
 from foliot.adapters.clock import SystemClock
@@ -78,6 +81,7 @@ async def remote_worker(
     from foliot.adapters.work_http.connection import Connection
     from foliot.adapters.work_http.work import HttpWork
 
+    settings = replace(settings, facts=structs.replace(settings.facts, is_remote=True))
     work = HttpWork(Connection(server), labels=None if labels is None else tuple(labels))
     parts = RemoteParts(
         work=work,

@@ -16,6 +16,7 @@ from foliot.testing.builders import a_chunk, a_run, failed, retention, succeeded
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
 from tests.adapters.resolvers.resolving import items
+from tests.cases import for_each
 
 MONITOR = "job://monitor?output_as_lines"
 COMPLETE = Closing()
@@ -160,7 +161,26 @@ async def test_limits_apply(scene: Scene) -> None:
         await items(JobResolver(scene.storage.queries), MONITOR, now=scene.now, items=2)
 
 
-@pytest.mark.proves("R0-64")
+@pytest.mark.proves("Z27")
+@for_each(
+    ("output", "limits", "words"),
+    [
+        (b"a\nb\nc\n", {"items": 2}, "more than 2 items"),
+        (b"short\n" + b"x" * 101 + b"\n", {"item_bytes": 100}, "item 2 is longer than 100 bytes"),
+        (b"12345\n" * 100, {"total_bytes": 500}, "more than 500 bytes"),
+        (b"text\nnot\0text\n", {}, "contains a NUL byte"),
+    ],
+)
+async def test_an_output_that_is_too_large_or_no_text_is_refused(
+    scene: Scene, output: bytes, limits: dict[str, int], words: str
+) -> None:
+    await printed(scene, output)
+
+    with pytest.raises((InputsRefused, InvalidInput), match=words):
+        await items(JobResolver(scene.storage.queries), MONITOR, now=scene.now, **limits)
+
+
+@pytest.mark.proves("R0-64", "Z27")
 async def test_a_host_is_refused(scene: Scene) -> None:
     with pytest.raises(InvalidInput, match="without a host"):
         JobResolver(scene.storage.queries).check("job://other.example/monitor?output_as_lines")

@@ -7,7 +7,7 @@ import pytest
 
 from foliot.adapters.runners.agent import AgentRunner
 from foliot.domain.run.outcome import Failure, Reason, Success
-from foliot.wiring import build_runners
+from foliot.wiring.runners import build_runners
 from tests.adapters.runners.attempts import ListLog, an_attempt, living, unique, until
 
 TELLING = "#!/bin/sh\nprintf '%s\\0' \"$@\"\n"

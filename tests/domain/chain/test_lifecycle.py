@@ -494,9 +494,10 @@ def test_a_refused_request_is_recorded() -> None:
         world.spawn(run_id, "action.1", "scout")["code"],
         world.spawn(run_id, "action.1", "verify", delay=Millis(999))["code"],
         world.spawn(run_id, "action.1", "verify", delay=Millis(2 * HOUR))["code"],
+        world.spawn(run_id, "action.1", "verify", delay=Millis(2**70))["code"],
     ]
 
-    assert codes == ["stage_not_found", "stage_not_found", "delay_too_short", "expired"]
+    assert codes == ["stage_not_found", "stage_not_found", "delay_too_short", "expired", "expired"]
     assert [refused.code for refused in world.chain(run_id).refused] == codes
     assert world.class_state.opened is None
 

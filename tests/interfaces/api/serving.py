@@ -38,6 +38,9 @@ class DevelopmentAccess:
     async def is_development(self) -> bool:
         return True
 
+    def check_again(self) -> None:
+        """It never changes."""
+
     async def authenticate(
         self, headers: Mapping[str, str], address: str, subject: str | None = None
     ) -> Principal | None:
@@ -49,6 +52,9 @@ class RoleAccess:
 
     async def is_development(self) -> bool:
         return False
+
+    def check_again(self) -> None:
+        """It never changes."""
 
     async def authenticate(
         self, headers: Mapping[str, str], address: str, subject: str | None = None

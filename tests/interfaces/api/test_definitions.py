@@ -245,6 +245,7 @@ async def test_what_a_file_owns_is_refused_with_its_place(app: Foliot, api: Clie
     assert (owned["action"], owned["owner"], owned["place"]) == ("refused", "file", "jobs.toml:6")
     assert free["action"] == "created"
     assert (await api.get("/api/jobs/fan")).status == 404
+    assert (await api.get("/api/jobs/backup/toml")).json["place"] == "jobs.toml:6"
 
 
 async def test_an_edit_of_an_old_revision_is_refused(on_each: Client) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from foliot.interfaces.api.resources.all import ROUTES
 from foliot.interfaces.api.route import Route
+from tests.interfaces.api.remote import Remote
 from tests.interfaces.api.serving import Answer, Client
 from tests.scenarios.crash.chance import a_chance
 
@@ -89,3 +90,47 @@ async def test_junk_is_never_an_internal_error(on_each: Client) -> None:
             assert is_known, (route.name, path, body, answer.status, answer.json)
             if answer.status >= 400 and route.name != "explain_cron":
                 assert answer.error.keys() >= {"code", "message", "hint", "field", "request_id"}
+
+
+FAR = 2**70
+NUL = "a\0b"
+NOT_JSON = "bm90IGpzb24="
+FROM_A_WORKER: tuple[tuple[str, dict[str, Any]], ...] = (
+    *(("finish", {"status": "success", "exit_code": code}) for code in (-1, 2**31, 2**63, FAR, -FAR)),
+    *(("finish", {"status": "failed", "error": text}) for text in (NUL, "\ud7ff", "\x1b[31m", "x" * 100_000)),
+    *(("finish", {"status": status, "output": NOT_JSON}) for status in ("success", "failed")),
+    *(("finish", {"status": "success", "output": text}) for text in ("", "//4=", "W1tb" * 5_000, "!")),
+    *(("finish", {"status": "launched", "executor_run_id": text}) for text in ("", NUL, "x" * 5_000)),
+    *(("finish", {"status": "failed", "reason": reason}) for reason in ("marked", "lease_lost", "chain_failed")),
+    *(("log", {"pieces": [{"seq": 0, "text": "x", "at": at}]}) for at in (-1, FAR, -FAR)),
+    *(("log", {"pieces": [{"seq": seq, "text": NUL}]}) for seq in (0, 2**53, FAR)),
+    *(("progress", {"fraction": fraction, "text": NUL}) for fraction in (0.5, 1e308)),
+    *(("results", {"after": after, "only": [after]}) for after in (FAR, -FAR)),
+    *(("lease", {name: [NUL]}) for name in ("known", "only", "queues")),
+    *(("heartbeat", {"lease": lease}) for lease in (1e308, 1e-308)),
+    *(("spawn", {"request": {"type": "spawn", "name": "far", "delay": delay}}) for delay in (FAR, -FAR, 2**62)),
+    *(
+        ("spawn", {"request": {"type": "spawn", "name": "far", name: NUL}})
+        for name in ("dedupe_key", "slot", "deadline")
+    ),
+    *(("spawn", {"request": {"type": "spend", "tokens": tokens}}) for tokens in (FAR, -FAR)),
+)
+
+
+@pytest.mark.proves("Z42")
+async def test_junk_of_a_worker_with_a_lease_is_never_an_internal_error(
+    on_each: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOLIOT_SECRET_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+    await on_each.put("/api/jobs/far", {"command": "true", "executor": "worker", "retries": 0, "max_concurrent": 1_000})
+    for name, fields in FROM_A_WORKER:
+        remote = await Remote(on_each).register()
+        run_id = (await on_each.post("/api/jobs/far/run")).json["id"]
+        held = await remote.lease(only=[run_id])
+
+        answer = await remote.post(name, fields if name in ("lease", "heartbeat") else {**held, **fields})
+        page = await on_each.get(f"/api/runs/{run_id}/page")
+        log = await on_each.get(f"/api/runs/{run_id}/log")
+
+        assert answer.status < 500, (name, fields, answer.json)
+        assert (page.status, log.status) == (200, 200), (name, fields)

@@ -49,6 +49,22 @@ async def test_a_running_run_is_shown_with_the_usual_duration_of_its_job(on_each
     await on_each.ended(run_id)
 
 
+async def test_an_open_chain_has_no_usual_duration(on_each: Client) -> None:
+    scout = '[[chains]]\nid = "watch"\nevery = "6h"\nscout.command = "exit {}"\naction.command = "sleep 60"\n'
+    await on_each.post("/api/definitions", {"toml": scout.format(0)})
+    await on_each.ended((await on_each.post("/api/jobs/watch/run")).json["id"])
+    await on_each.post("/api/definitions", {"toml": scout.format(10)})
+    run_id = (await on_each.post("/api/jobs/watch/run")).json["id"]
+    while not (open_chains := (await on_each.get("/api/chains?is_open=true")).json["items"]):
+        pass
+
+    running = {one["run"]["id"]: one for one in (await on_each.get("/api/home")).json["running"]}
+    await on_each.post(f"/api/chains/{open_chains[0]['id']}/stop")
+
+    assert (running[run_id]["run"]["kind"], running[run_id]["usual"]) == ("chain", None)
+    await on_each.ended(run_id)
+
+
 async def test_coming_fire_times_of_all_schedules_are_merged_and_counted(on_each: Client) -> None:
     await on_each.put("/api/jobs/a", {"command": "true", "schedule": "*/30 * * * *"})
     await on_each.put("/api/jobs/b", {"command": "true", "schedule": "0 * * * *"})

@@ -105,7 +105,7 @@ async def test_ended_runs_are_counted_by_status_with_their_durations(on_each: Cl
     assert found.value("run_drift_seconds_count") == 0
 
 
-@pytest.mark.proves("R4-54", "R4-55")
+@pytest.mark.proves("R4-54", "R4-55", "T8")
 async def test_ticks_are_counted_with_their_drift(on_each: Client) -> None:
     await read(on_each)
     put = await on_each.put("/api/jobs/slow", {"command": "sleep 60", "every": 1, "overlap": "skip"})
@@ -124,6 +124,9 @@ async def test_ticks_are_counted_with_their_drift(on_each: Client) -> None:
     assert [one.value for one in buckets] == sorted(one.value for one in buckets)
     assert (buckets[-1].labels["le"], buckets[-1].value) == ("+Inf", 1)
     [run] = (await on_each.get("/api/runs?job_id=slow")).json["items"]
+    # The lag that is stored with the run is what the metric has counted.
+    assert run["lag"] >= 0
+    assert found.value("run_drift_seconds_sum") == pytest.approx(run["lag"])
     await on_each.delete("/api/schedules/slow:default")
     await on_each.post(f"/api/runs/{run['id']}/cancel")
 

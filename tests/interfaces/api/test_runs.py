@@ -1,9 +1,13 @@
 """Runs and their logs by HTTP."""
 
+import asyncio
+
 import pytest
 
 from foliot import Foliot, Workflow
-from tests.interfaces.api.serving import Client
+from foliot.service.commands.cancels import MOST
+from foliot.service.services import Services
+from tests.interfaces.api.serving import Answer, Client
 
 
 @pytest.mark.proves("R0-69", "R1-03", "R1-42")
@@ -80,6 +84,49 @@ async def test_cancelling_has_the_phases_of_the_run(app: Foliot, working: Client
     assert ended["status"] == "cancelled"
     assert (late.status, late.error["code"]) == (409, "terminal")
     assert (await working.post("/api/runs/nope/cancel")).status == 404
+
+
+@pytest.mark.proves("Z55")
+async def test_many_runs_are_cancelled_in_limited_requests_after_a_confirmation(
+    services: Services, guarded: Client
+) -> None:
+    as_operator = {"authorization": "Bearer operator"}
+    await guarded.put("/api/jobs/x", {"command": "true"}, authorization="Bearer editor")
+    await services.runs.enqueue_many("x", [None] * (MOST + 1))
+
+    async def cancel(**body: object) -> Answer:
+        return await guarded.post("/api/runs/cancel-all", body, **as_operator)
+
+    asked = await cancel()
+    untouched = await guarded.get("/api/runs?status=cancelled", **as_operator)
+    refused = [await cancel(confirm="yes"), await cancel(status="success", confirm=True)]
+    missing = await cancel(job_id="y", confirm=True)
+    done = [(await cancel(job_id="x", confirm=True)).json for _ in range(3)]
+
+    assert (asked.status, asked.error["field"]) == (422, "confirm")
+    assert asked.error["message"] == f"this cancels {MOST} or more runs"
+    assert untouched.json["items"] == []
+    assert [(one.status, one.error["field"]) for one in refused] == [(422, "confirm"), (422, "status")]
+    assert missing.status == 404
+    assert done == [
+        {"cancelled": MOST, "requested": 0, "is_complete": False},
+        {"cancelled": 1, "requested": 0, "is_complete": True},
+        {"cancelled": 0, "requested": 0, "is_complete": True},
+    ]
+    found = await guarded.get("/api/audit?actor=token:operator&limit=1000", authorization="Bearer admin")
+    assert [(one["action"], one["kind"]) for one in found.json["items"]] == [("cancel", "run")] * MOST
+
+
+async def test_cancelling_all_runs_of_a_fanout_cancels_the_fanout(working: Client) -> None:
+    await working.put("/api/jobs/fan", {"kind": "fanout", "items": ["a", "b"], "command": "sleep 60", "concurrency": 1})
+    fanout = (await working.post("/api/jobs/fan/run")).json["id"]
+    while not (await working.get(f"/api/runs?parent_run_id={fanout}&status=running")).json["items"]:
+        await asyncio.sleep(0.01)
+
+    cancelled = await working.post("/api/runs/cancel-all", {"job_id": "fan", "confirm": True})
+
+    assert cancelled.json == {"cancelled": 0, "requested": 1, "is_complete": True}
+    assert (await working.ended(fanout))["status"] == "cancelled"
 
 
 async def test_a_second_request_to_cancel_is_already_pending(working: Client) -> None:

@@ -17,7 +17,7 @@ from foliot.domain.access.claims import ClaimPolicy
 from foliot.domain.access.role import Role
 from foliot.interfaces.api.access import SignedCredentials, StoredAccess
 from foliot.service.services import Services
-from foliot.wiring import build_jwt_verifier
+from foliot.wiring.services import build_jwt_verifier
 from tests.interfaces.api.serving import serving
 
 SECRET = "0123456789abcdef0123456789abcdef"

@@ -44,7 +44,7 @@ async def test_a_stream_begins_with_the_next_event(api: Client) -> None:
     await api.put("/api/jobs/old", {"command": "true"})
     async with api.stream("/api/events") as frames:
         reading = asyncio.ensure_future(anext(frames))
-        while not api.context.services.queries.events.listeners:
+        while not api.context.services.queries.events.followers:
             await asyncio.sleep(0.001)
         await api.put("/api/jobs/new", {"command": "true"})
         frame = await reading
@@ -150,9 +150,9 @@ async def test_the_reader_of_events_ends_with_its_last_listener(api: Client, ser
     events = services.queries.events
     async with api.stream("/api/events") as frames:
         await frames.answer.content.readline()
-        while not events.listeners:
+        while not events.followers:
             await asyncio.sleep(0.001)
-    while events.listeners:
+    while events.followers:
         await asyncio.sleep(0.001)
 
     assert not [task for task in asyncio.all_tasks() if task.get_name() == "event reader"]

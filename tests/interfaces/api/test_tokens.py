@@ -7,7 +7,7 @@ import pytest
 
 from foliot import Foliot
 from foliot.domain.access.request import StoredAnswer
-from foliot.interfaces.api import access, streams
+from foliot.interfaces.api import streams
 from foliot.interfaces.api.access import StoredAccess
 from foliot.service.services import Services
 from tests.interfaces.api.serving import Client, serving
@@ -37,8 +37,7 @@ async def test_a_token_in_the_url_is_not_read(services: Services) -> None:
             assert (await client.get(f"/api/jobs?{name}={admin}")).status == 401
 
 
-async def test_development_mode_ends_with_the_first_token(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access, "_CHECK_INTERVAL", -1.0)
+async def test_development_mode_ends_at_once_with_the_first_token(services: Services) -> None:
     async with serving(services, StoredAccess(services, may_be_development=True)) as client:
         before = await client.get("/api/jobs")
         created = await client.post("/api/tokens", {"role": "admin", "name": "ops"})

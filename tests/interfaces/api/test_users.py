@@ -150,3 +150,12 @@ async def test_users_are_added_and_listed_without_their_passwords(client: Client
 
 async def test_development_mode_ends_with_the_first_user(client: Client) -> None:
     assert (await client.get("/api/jobs")).status == 401
+
+
+async def test_development_mode_ends_at_once_when_a_request_adds_the_first_user(services: Services) -> None:
+    async with serving(services, StoredAccess(services, may_be_development=True)) as client:
+        before = await client.get("/api/jobs")
+        await client.post("/api/users", {"name": "anna", "password": "a long password", "role": "admin"})
+        after = await client.get("/api/jobs")
+
+    assert (before.status, after.status) == (200, 401)

@@ -10,7 +10,7 @@ from foliot.engine.scheduler.reaper import Reaper
 from foliot.errors import InvalidInput, NotFound
 from foliot.interfaces.api.access import StoredAccess
 from foliot.ports.audit import AuditFilter
-from foliot.service.explanation import NoFittingWorker, Unfit
+from foliot.service.explanation import NoFittingWorker, NoWorker, Unfit
 from foliot.service.services import Services
 from tests.interfaces.api.remote import Remote, enrolled
 from tests.interfaces.api.serving import Client, serving
@@ -52,16 +52,21 @@ async def test_a_worker_leases_only_runs_of_the_kinds_of_its_enrolment(services:
 
 
 async def test_an_explanation_names_what_each_living_worker_lacks(services: Services, server: Client) -> None:
+    run_id = await services.runs.enqueue("gpu")
+    before = (await services.queries.runs.page(run_id)).why
     await (await enrolled(services, server, "plain")).register()
     await (await enrolled(services, server, "web", labels=["gpu"], kinds=["http"])).register()
-    run_id = await services.runs.enqueue("gpu")
 
     why = (await services.queries.runs.page(run_id)).why
 
+    assert before == NoWorker(queue="default", needs=("gpu",))
     assert why == NoFittingWorker(
         queue="default",
         needs=("gpu",),
-        workers=(Unfit(worker="plain", missing=("gpu",)), Unfit(worker="web", missing=("kind=shell",))),
+        workers=(
+            Unfit(worker="plain", pool="plain", missing=("gpu",)),
+            Unfit(worker="web", pool="web", missing=("kind=shell",)),
+        ),
     )
 
 

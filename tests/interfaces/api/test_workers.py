@@ -2,11 +2,14 @@
 
 import asyncio
 import hashlib
+from base64 import b64encode
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from foliot import Foliot
 from foliot.domain.access.role import Permission
 from foliot.interfaces.api.access import StoredAccess
 from foliot.interfaces.api.resources.all import ROUTES
@@ -355,6 +358,21 @@ async def test_a_token_with_the_role_worker_is_enough(services: Services, server
     assert await status_of(services, run_id) == "success"
 
 
+@pytest.mark.proves("L12")
+async def test_a_disabled_worker_with_a_token_gets_403(services: Services, server: Client) -> None:
+    await services.enrolments.register("gpu-1")
+    created = await services.tokens.create(role="worker", name="gpu-1")
+    remote = await Remote(server, authorization=f"Bearer {created.secret}").register()
+    run_id = await a_run(services)
+    await services.enrolments.disable("gpu-1")
+
+    refused = [await remote.post(name) for name in ("lease", "heartbeat", "register")]
+    await services.enrolments.enable("gpu-1")
+
+    assert [(answer.status, answer.error["code"]) for answer in refused] == [(403, "worker_disabled")] * 3
+    assert (await remote.lease())["run_id"] == run_id
+
+
 @pytest.mark.proves("Z4")
 async def test_a_worker_can_reach_nothing_but_its_own_routes(services: Services, server: Client) -> None:
     created = await services.tokens.create(role="worker")
@@ -411,6 +429,34 @@ async def test_a_join_token_is_accepted_once(services: Services, server: Client)
     assert (joined.status, joined.json["labels"]) == (200, ["gpu"])
     await Remote(server, Signer(joined.json["worker_id"], joined.json["secret"])).register(labels=["gpu"])
     assert [(one.status, one.error["code"]) for one in (again, wrong)] == [(401, "join_refused")] * 2
+
+
+async def test_an_output_that_no_program_can_read_is_refused(services: Services, remote: Remote) -> None:
+    run_id = await a_run(services)
+    held = await remote.lease()
+    log = {**held, "pieces": [{"seq": 0, "text": "x"}]}
+
+    for output in (b"", b"not json", b"\xff", b"[" * 300 + b"]" * 300, b'"' + b"x" * (1 << 20) + b'"'):
+        finish = {**held, "status": "success", "output": b64encode(output).decode()}
+        answers = (
+            await remote.post("finish", finish),
+            await remote.post("exchange", {"logs": [log], "finishes": [finish]}),
+        )
+        found = [(answer.status, answer.error["code"], answer.error["field"]) for answer in answers]
+        assert found == [(422, "invalid_run", "output")] * 2, output[:10]
+
+    assert (await status_of(services, run_id), await output_of(services, run_id)) == ("running", "")
+
+
+async def test_a_server_without_a_key_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLIOT_SECRET_KEY", "short")
+    app = Foliot(f"sqlite:///{tmp_path}/other.db")
+    async with app, serving(await app.open()) as client:
+        answer = await client.post("/api/workers/register")
+
+    assert (answer.status, answer.error["code"]) == (503, "secret_key_unusable")
+    assert answer.error["message"] == "the server has no usable key for secrets"
+    assert "FOLIOT_SECRET_KEY" in answer.error["hint"]
 
 
 # -- wrong messages

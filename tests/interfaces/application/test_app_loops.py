@@ -16,7 +16,7 @@ from foliot.app.background import wait_on
 from foliot.errors import FoliotError, InUse, StorageUnavailable, WrongLoop
 from foliot.ports.pages import RunFilter
 from foliot.service.services import Services
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 from tests.interfaces.application.programs import program
 from tests.interfaces.serving import outcome, served
 

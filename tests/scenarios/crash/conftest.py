@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from foliot.testing.postgres import PostgresServer
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 from tests.scenarios.crash.stage import Stage
 
 _numbers = count(1)

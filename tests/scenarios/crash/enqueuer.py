@@ -4,7 +4,7 @@ import asyncio
 import os
 
 from foliot.service.commands.run_request import RunRequest
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 
 
 async def main() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 
 
 async def main(key: str, status: str) -> None:

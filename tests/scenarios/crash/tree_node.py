@@ -14,7 +14,9 @@ from foliot.engine.node import Node
 from foliot.engine.settings import Parts, Settings
 from foliot.ports.runner import Attempt
 from foliot.ports.topic import Topic
-from foliot.wiring import TREES, node_label, open_services
+from foliot.wiring.machine import node_label
+from foliot.wiring.processes import TREES
+from foliot.wiring.services import open_services
 from tests.engine.window_kind import WindowKind
 
 KIND: Final = "nothing"

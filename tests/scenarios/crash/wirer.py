@@ -6,7 +6,7 @@ import sys
 
 from foliot.domain.ids import JobId
 from foliot.domain.workflow.spec import ON_SUCCESS
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 
 
 async def main(verb: str, child: str, parent: str) -> None:

@@ -129,6 +129,7 @@ export const server = {
   version: () => one("version", "/api/version", {}),
   status: () => one("status", "/api/status", {}),
   overview: () => one("overview", "/api/overview", {}),
+  timeline: (query: QueryOf<"/api/timeline">) => one("overview", "/api/timeline", { query }),
   workers: () => list("workers", "/api/workers", {}),
   doctor: () => one("doctor", "/api/doctor", {}),
   verify: (query: QueryOf<"/api/verify"> = {}) => one("verify", "/api/verify", { query }),

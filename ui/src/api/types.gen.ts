@@ -357,6 +357,7 @@ export interface DefinitionToml {
   toml: string;
   revision: number;
   is_masked: boolean;
+  place: string | null;
 }
 
 export interface VersionQuery {
@@ -610,6 +611,7 @@ export interface WaitsForGate {
 export interface ExplanationNoWorker {
   code: "no_worker";
   queue: string;
+  needs: string[];
 }
 
 /** Workers of its queue are alive, but none of them may have it now. */
@@ -623,6 +625,7 @@ export interface NoFittingWorker {
 /** Why a living worker does not get a run. */
 export interface Unfit {
   worker: string;
+  pool: string;
   missing: string[];
   is_paused: boolean;
   is_draining: boolean;
@@ -882,6 +885,7 @@ export interface RunPage {
   decision: GateDecision | null;
   fanout: FanoutView | null;
   actions: ActionView[];
+  step_actions: Record<string, ActionView>;
   chain: ChainPartView | null;
 }
 
@@ -1424,7 +1428,7 @@ export interface UnservedQueue {
   queue: string | null;
 }
 
-export interface Path {
+export interface ExplainedPath {
   at: string;
   run_id: string | null;
   job_id: string | null;
@@ -1552,6 +1556,7 @@ export interface WorkerStage {
   running: number;
   waited: number | null;
   unfit: Unfit[];
+  needs: string[];
 }
 
 export interface AttemptStage {
@@ -1685,6 +1690,19 @@ export interface Cancelled {
   run_id: string;
   phase: string;
   status: Status;
+}
+
+export interface CancelAllBody {
+  job_id?: string | null;
+  status?: Status | null;
+  confirm?: boolean;
+}
+
+/** What became of the runs that were cancelled together. */
+export interface CancelledRuns {
+  cancelled: number;
+  requested: number;
+  is_complete: boolean;
 }
 
 export interface RetryBody {
@@ -2039,6 +2057,44 @@ export interface ActiveExecution {
   version: number;
   started_at: string;
   unresolved: number;
+}
+
+export interface TimelineQuery {
+  since: string | null;
+  until: string | null;
+}
+
+/** What ran in an interval, and what fires in it. Steps, items and reducers are part of their run. */
+export interface TimelinePage {
+  at: string;
+  since: string;
+  until: string;
+  step: number;
+  rows: TimelineRow[];
+  concurrency: number[];
+  is_complete: boolean;
+}
+
+/** A job or a workflow. */
+export interface TimelineRow {
+  job_id: string;
+  bars: TimelineBar[];
+  fires: TimelineFires[];
+}
+
+/** One run, or several short ones of a job. */
+export interface TimelineBar {
+  begin: string;
+  end: string | null;
+  status: string;
+  count: number;
+  run_id: string;
+}
+
+/** Coming fire times in one step. */
+export interface TimelineFires {
+  at: string;
+  count: number;
 }
 
 export interface ExplainQuery {
@@ -2856,7 +2912,7 @@ export interface Routes {
       path: { run_id: string };
       query: {  };
       body: undefined;
-      answer: Path;
+      answer: ExplainedPath;
     };
     /** List the finished attempts of a run, in order. */
     "/api/runs/{run_id}/attempts": {
@@ -2977,6 +3033,13 @@ export interface Routes {
       body: undefined;
       answer: OverviewPage;
     };
+    /** Return which runs of each job were under way in an interval, and when its schedules fire in it. */
+    "/api/timeline": {
+      path: {  };
+      query: { since?: string | null; until?: string | null };
+      body: undefined;
+      answer: TimelinePage;
+    };
     /** List the workers. */
     "/api/workers": {
       path: {  };
@@ -2989,7 +3052,7 @@ export interface Routes {
       path: {  };
       query: { run?: string | null; schedule?: string | null; at?: string | null };
       body: undefined;
-      answer: Path;
+      answer: ExplainedPath;
     };
     /** Compare the ledger with the ticks that the schedules should have. At most 1,000 findings are listed. */
     "/api/verify": {
@@ -3251,6 +3314,13 @@ export interface Routes {
       query: {  };
       body: undefined;
       answer: Cancelled;
+    };
+    /** Cancel the runs of a job, or of all jobs, that have not ended: at most 1,000 in one request. */
+    "/api/runs/cancel-all": {
+      path: {  };
+      query: {  };
+      body: CancelAllBody;
+      answer: CancelledRuns;
     };
     /** Start a new run with the payload and the options of a run that has ended. */
     "/api/runs/{run_id}/retry": {

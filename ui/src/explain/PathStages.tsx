@@ -1,10 +1,10 @@
-import type { Path } from "@/api/types.gen";
+import type { ExplainedPath } from "@/api/types.gen";
 import { changeOf } from "./change";
 import classes from "./Stages.module.css";
 import { type Stage, stageWords } from "./stages";
 
 /** What each stage decided about a tick and its run, which stage binds, and what can change it. */
-export function PathStages({ path }: { path: Path }) {
+export function PathStages({ path }: { path: ExplainedPath }) {
   return (
     <>
       <ol className={classes.stages} aria-label="Stages">

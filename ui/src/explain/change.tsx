@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { ChangeKind, Path } from "@/api/types.gen";
+import type { ChangeKind, ExplainedPath } from "@/api/types.gen";
 import { MomentText } from "@/parts/times";
 import { some } from "./stages";
 
@@ -22,7 +22,7 @@ const WORDS: Record<ChangeKind, string> = {
 };
 
 /** What can change the state of a tick or a run, and when. */
-export function changeOf(path: Path): ReactNode {
+export function changeOf(path: ExplainedPath): ReactNode {
   const { kind, at, waits_for: names } = path.change;
   return (
     <>
@@ -39,7 +39,7 @@ export function changeOf(path: Path): ReactNode {
   );
 }
 
-function neverWords(path: Path): string {
+function neverWords(path: ExplainedPath): string {
   if (path.run_id !== null) return "No, the run has ended. It can be repeated.";
   return path.stages.some((stage) => stage.stage === "tick" && stage.decided_at !== null)
     ? "No, a tick is decided only once. A run that is started now does not change it."

@@ -1,12 +1,12 @@
 /** The stages of an explanation as sentences: first what happened, then the facts that decided it. */
 import { Fragment, type ReactNode } from "react";
-import type { Path } from "@/api/types.gen";
+import type { ExplainedPath } from "@/api/types.gen";
 import { RunLink } from "@/parts/links";
 import { Duration, MomentText } from "@/parts/times";
 import { REASONS } from "@/status/table";
 import { counted, duration } from "@/time/format";
 
-export type Stage = Path["stages"][number];
+export type Stage = ExplainedPath["stages"][number];
 type StageOf<Name extends Stage["stage"]> = Extract<Stage, { stage: Name }>;
 
 export interface StageWords {

@@ -1,5 +1,6 @@
 import { Button, Popover, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { type Action, useKeys } from "@/shell/keys";
 
 interface Props {
   /** The button: `(open) => <Button onClick={open}>Delete</Button>`. */
@@ -13,12 +14,19 @@ interface Props {
   /** A text to type first, for what cannot be undone. */
   typed?: string;
   onConfirm: () => void;
+  /** The key that opens it, as its button does. */
+  shortcut?: Action;
 }
 
 /** Asks before a change, in a popover beside its button. */
-export function Confirm({ target, title, text, action, isDangerous, typed, onConfirm }: Props) {
+export function Confirm({ target, title, text, action, isDangerous, typed, onConfirm, shortcut }: Props) {
   const [isOpen, setOpen] = useState(false);
   const [given, setGiven] = useState("");
+  const open = () => {
+    setGiven("");
+    setOpen(true);
+  };
+  useKeys(shortcut ? { [shortcut]: open } : {});
   const mayConfirm = typed === undefined || given === typed;
   const confirm = () => {
     setOpen(false);
@@ -27,12 +35,7 @@ export function Confirm({ target, title, text, action, isDangerous, typed, onCon
   return (
     <Popover opened={isOpen} onChange={setOpen} width={300} withRoles={false} trapFocus returnFocus withArrow>
       <Popover.Target>
-        <span>
-          {target(() => {
-            setGiven("");
-            setOpen(!isOpen);
-          })}
-        </span>
+        <span>{target(() => (isOpen ? setOpen(false) : open()))}</span>
       </Popover.Target>
       <Popover.Dropdown role="dialog" aria-label={title}>
         <form

@@ -19,7 +19,7 @@ export function RelativeTime({ at }: { at: Moment }) {
   );
 }
 
-/** "14:25", "Fri 07:00" or "12 Oct", with the full moment as title. */
+/** "14:25", "Fri 07:00" or "12 Oct 07:00", with the full moment as title. */
 export function MomentText({ at, full }: { at: Moment; full?: boolean }) {
   const now = useNow(MINUTE);
   const zone = useZone();

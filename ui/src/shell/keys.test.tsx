@@ -58,3 +58,15 @@ test("no two actions of a group have the same key", () => {
     }
   }
 });
+
+test("every key of the help is handled somewhere", () => {
+  const sources = import.meta.glob<string>("../**/*.tsx", { query: "?raw", import: "default", eager: true });
+  const handling = Object.entries(sources).filter(
+    ([path, text]) => !path.includes(".test.") && /keys|shortcut=/i.test(text),
+  );
+  const code = handling.map(([, text]) => text).join("\n");
+  const unhandled = Object.keys(SHORTCUTS).filter(
+    (name) => !new RegExp(`\\b${name}[:,]|(key|shortcut)[:=] ?"${name}"`).test(code),
+  );
+  expect(unhandled).toEqual([]);
+});

@@ -23,6 +23,7 @@ export const SHORTCUTS = {
   goHome: key("Go to", "home", "g h"),
   goJobs: key("Go to", "jobs", "g j"),
   goRuns: key("Go to", "runs", "g r"),
+  goTimeline: key("Go to", "timeline", "g t"),
   goWorkflows: key("Go to", "workflows", "g w"),
   goChains: key("Go to", "chains", "g c"),
   goLedger: key("Go to", "ledger", "g l"),

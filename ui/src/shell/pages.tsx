@@ -11,6 +11,7 @@ import {
   IconServer,
   IconSettings,
   IconTallymarks,
+  IconTimeline,
   type TablerIcon,
 } from "@tabler/icons-react";
 import type { Permission } from "@/access/useMe";
@@ -21,6 +22,7 @@ export interface RailPage {
     | "/"
     | "/jobs"
     | "/runs"
+    | "/timeline"
     | "/workflows"
     | "/chains"
     | "/ledger"
@@ -41,6 +43,7 @@ export const PAGES: readonly RailPage[] = [
   { to: "/", title: "Home", icon: IconHome, key: "goHome", needs: "read" },
   { to: "/jobs", title: "Jobs", icon: IconList, key: "goJobs", needs: "read" },
   { to: "/runs", title: "Runs", icon: IconPlayerPlay, key: "goRuns", needs: "read" },
+  { to: "/timeline", title: "Timeline", icon: IconTimeline, key: "goTimeline", needs: "read" },
   { to: "/workflows", title: "Workflows", icon: IconBinaryTree, key: "goWorkflows", needs: "read" },
   { to: "/chains", title: "Chains", icon: IconLinkPlus, key: "goChains", needs: "read" },
   { to: "/ledger", title: "Ledger", icon: IconTallymarks, key: "goLedger", needs: "read" },

@@ -46,7 +46,7 @@ test.each([
 test("a moment is as short as it can be understood", () => {
   expect(shortMoment("2026-10-22T12:25:00Z", "Europe/Berlin", NOW)).toBe("14:25");
   expect(shortMoment("2026-10-23T05:00:00Z", "Europe/Berlin", NOW)).toBe("Fri 07:00");
-  expect(shortMoment("2026-10-12T05:00:00Z", "Europe/Berlin", NOW)).toBe("12 Oct");
+  expect(shortMoment("2026-10-12T05:00:00Z", "Europe/Berlin", NOW)).toBe("12 Oct 07:00");
   expect(shortMoment("2025-10-12T05:00:00Z", "Europe/Berlin", NOW)).toBe("12 Oct 2025");
 });
 

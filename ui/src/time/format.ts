@@ -101,12 +101,12 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return found;
 }
 
-/** Return a moment as short as it can be understood: "14:25" today, "Fri 07:00" this week, else "12 Oct". */
+/** Return a moment as short as it can be understood: "14:25" today, "Fri 07:00" this week, else "12 Oct 07:00". */
 export function shortMoment(at: string | number, zone: string, now: number): string {
   const [that, today] = [moment(at, zone), moment(now, zone)];
   if (that.day === today.day && that.year === today.year) return that.time;
   if (Math.abs(new Date(at).getTime() - now) < 6.5 * DAY) return `${that.weekday} ${that.time}`;
-  return that.year === today.year ? that.day : `${that.day} ${that.year}`;
+  return that.year === today.year ? `${that.day} ${that.time}` : `${that.day} ${that.year}`;
 }
 
 /** Return a moment with its offset: "Thu 22 Oct 2026 04:30:00 +02:00". */

@@ -73,13 +73,13 @@ class Connection:
                 url, data=body, headers=self._headers(path, body), timeout=timeout, allow_redirects=False
             ) as answer:
                 content = await answer.read()
-                status = answer.status
+                status, location = answer.status, answer.headers.get("Location", "")
         except (aiohttp.ClientError, OSError) as error:
             problem = self._unreachable(error)
         else:
             if 200 <= status < 300:
                 return _decoded(content, kind) if content else None
-            problem = _refusal(status, content)
+            problem = _refusal(status, content, location)
         raise problem
 
     async def close(self) -> None:
@@ -125,11 +125,11 @@ def _decoded(content: bytes, kind: type[T]) -> T:
         ) from None
 
 
-def _refusal(status: int, content: bytes) -> FoliotError:
+def _refusal(status: int, content: bytes, location: str) -> FoliotError:
     try:
         detail = _REFUSAL.decode(content).error
     except msgspec.MsgspecError:
-        detail = _Detail(message=f"the answer has status {status} and was not written by Foliot")
+        detail = _foreign_answer(status, location)
     if status >= 500 or status == 429:
         return StorageUnavailable(detail.message, hint=detail.hint)
     kind = _CLASSES.get(detail.code)
@@ -138,6 +138,15 @@ def _refusal(status: int, content: bytes) -> FoliotError:
     error = kind.__new__(kind, detail.message)
     vars(error).update({"message": detail.message, "hint": detail.hint})
     return error
+
+
+def _foreign_answer(status: int, location: str) -> _Detail:
+    """Return what to do about an answer that Foliot has not written, for example that of a proxy."""
+    base = location.partition("/api/workers/")[0]
+    if 300 <= status < 400 and base.startswith(("http://", "https://")) and base.isprintable():
+        return _Detail(message="the server redirects to another address", hint=f"Use that address: {base[:200]}")
+    message = f"the answer has status {status} and was not written by Foliot"
+    return _Detail(message=message, hint="Check the address, and that a proxy in between passes /api/workers on.")
 
 
 def _fact(error: Any) -> str:

@@ -41,7 +41,7 @@ from foliot.domain.work.message import (
     Woken,
 )
 from foliot.domain.work.outcome import finished_run
-from foliot.errors import FoliotError, StaleLease, WorkerExpired
+from foliot.errors import FoliotError, StaleLease, StorageUnavailable, WorkerExpired
 from foliot.ports.topic import Topic
 from foliot.ports.work import Claimed, Exchanged
 
@@ -98,7 +98,10 @@ class HttpWork:
             lease=ttl / SECOND,
         )
         answer = await self._connection.send("register", sent, Registered)
-        assert answer is not None
+        if answer is None:
+            raise StorageUnavailable(
+                "the answer of the server is empty", hint="Check the address, and that foliot serve runs there."
+            )
         self._former |= {token: (self._worker, text) for token, (_, text) in self._texts.items()}
         self._former = dict(islice(self._former.items(), max(0, len(self._former) - _FORMER), None))
         self._worker, self._own_id = answer.worker, worker.id

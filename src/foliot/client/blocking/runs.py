@@ -17,7 +17,8 @@ from foliot.service.answers import (
     Page,
     StepLogPiece,
 )
-from foliot.service.path import Path
+from foliot.service.commands.cancels import CancelledRuns
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.fanout_view import ItemView
 from foliot.service.queries.log_lines import LogLines, LogMatches
 from foliot.service.queries.run_view import AttemptView, RunView
@@ -51,7 +52,7 @@ class Runs:
         """Return everything about a run: why it is in its state, attempts, execution, fanout."""
         return self._thread.wait(self._resource.show(run_id))
 
-    def explain(self, run_id: str) -> Path:
+    def explain(self, run_id: str) -> ExplainedPath:
         """Explain a run stage by stage, from its tick to its end."""
         return self._thread.wait(self._resource.explain(run_id))
 
@@ -137,6 +138,11 @@ class Runs:
     def cancel(self, run_id: str) -> Cancelled:
         """Cancel a run: at once if it has not started, otherwise by a request to its worker."""
         return self._thread.wait(self._resource.cancel(run_id))
+
+    def cancel_all(self, job: str | None = None, *, status: str | None = None, confirm: bool = False) -> CancelledRuns:
+        """Cancel the runs of a job, or of all jobs, that have not ended: at most 1,000 in one call. `status`: only
+        those that are scheduled, queued or running. Without `confirm`, the error says how many runs it would cancel."""
+        return self._thread.wait(self._resource.cancel_all(job, status=status, confirm=confirm))
 
     def retry(self, run_id: str, *, failed: bool = False) -> RunView:
         """Start a new run with the payload and the options of a run that has ended. `failed`: of a fanout, repeat only

@@ -10,7 +10,7 @@ from foliot.client.resources.server import AsyncAudit, AsyncServer, AsyncTokens,
 from foliot.service.answers import Named, NewToken, Page, SampleAnswer
 from foliot.service.commands.audit import AuditView
 from foliot.service.commands.tokens import TokenView
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.cron import CronExplanation
 from foliot.service.queries.home_view import HomePage
 from foliot.service.queries.overview import OverviewPage
@@ -104,7 +104,9 @@ class Server:
         """Return what failed, what runs, what is next, and what is late or missed."""
         return self._thread.wait(self._resource.home())
 
-    def explain(self, run: str | None = None, *, schedule: str | None = None, at: datetime | None = None) -> Path:
+    def explain(
+        self, run: str | None = None, *, schedule: str | None = None, at: datetime | None = None
+    ) -> ExplainedPath:
         """Explain a run, given by its id, `@last` or `JOB@last`, or a planned time of a schedule, stage by stage."""
         return self._thread.wait(self._resource.explain(run, schedule=schedule, at=at))
 

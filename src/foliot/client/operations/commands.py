@@ -12,6 +12,7 @@ from foliot.domain.instant import SECOND
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import Marked
 from foliot.errors import NotFound, RequestRefused
+from foliot.service.commands.cancels import CancelledRuns
 from foliot.service.commands.dsns import DsnView
 from foliot.service.commands.run_request import RunRequest
 from foliot.service.commands.tokens import CreatedToken, TokenView
@@ -37,6 +38,11 @@ class HttpRuns:
         except RequestRefused as error:
             return _terminal(error)
         return _PHASES.get(cancelled.phase, CancelAnswer.REQUESTED)
+
+    async def cancel_all(
+        self, job: str | None = None, *, status: str | None = None, confirm: bool = False
+    ) -> CancelledRuns:
+        return await self._runs.cancel_all(job, status=status, confirm=confirm)
 
     async def retry(self, run_id: str) -> str:
         return (await self._runs.retry(run_id)).id

@@ -10,7 +10,7 @@ from foliot.domain.schedule.tick import TickOutcome
 from foliot.domain.tree.run_kind import RunKind
 from foliot.service import answers
 from foliot.service.commands.audit import AuditView
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.chain_view import ChainDetailView, ChainView, ClassView
 from foliot.service.queries.executions import ExecutionPage
 from foliot.service.queries.fanout_view import FanoutItemsView, FanoutView, ItemView
@@ -242,10 +242,10 @@ class HttpExplanations:
     def __init__(self, client: AsyncClient) -> None:
         self._server = client.server
 
-    async def run(self, reference: str) -> Path:
+    async def run(self, reference: str) -> ExplainedPath:
         return await self._server.explain(reference)
 
-    async def tick(self, schedule_id: str, at: datetime) -> Path:
+    async def tick(self, schedule_id: str, at: datetime) -> ExplainedPath:
         return await self._server.explain(schedule=schedule_id, at=at)
 
 

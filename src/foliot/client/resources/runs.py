@@ -8,7 +8,7 @@ from typing import Final, TypedDict, Unpack
 
 import msgspec
 
-from foliot.client.request import build_path
+from foliot.client.request import build_path, given_only
 from foliot.client.resources.base import PAGE, Resource, each_item
 from foliot.domain.fanout.item_status import ItemStatus
 from foliot.domain.input.timing import Span, millis
@@ -27,7 +27,8 @@ from foliot.service.answers import (
     StepNames,
     UnservedQueue,
 )
-from foliot.service.path import Path
+from foliot.service.commands.cancels import CancelledRuns
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.fanout_view import ItemView
 from foliot.service.queries.log_lines import LogLines, LogMatches
 from foliot.service.queries.run_view import AttemptView, RunView
@@ -91,9 +92,9 @@ class AsyncRuns(Resource):
         """Return everything about a run: why it is in its state, attempts, execution, fanout."""
         return await self._get(RunPage, "runs", run_id, "page")
 
-    async def explain(self, run_id: str) -> Path:
+    async def explain(self, run_id: str) -> ExplainedPath:
         """Explain a run stage by stage, from its tick to its end."""
-        return await self._get(Path, "runs", run_id, "explain")
+        return await self._get(ExplainedPath, "runs", run_id, "explain")
 
     async def attempts(self, run_id: str) -> list[AttemptView]:
         """Return the finished attempts of a run, in order."""
@@ -223,6 +224,14 @@ class AsyncRuns(Resource):
     async def cancel(self, run_id: str) -> Cancelled:
         """Cancel a run: at once if it has not started, otherwise by a request to its worker."""
         return await self._post(Cancelled, "runs", run_id, "cancel")
+
+    async def cancel_all(
+        self, job: str | None = None, *, status: str | None = None, confirm: bool = False
+    ) -> CancelledRuns:
+        """Cancel the runs of a job, or of all jobs, that have not ended: at most 1,000 in one call. `status`: only
+        those that are scheduled, queued or running. Without `confirm`, the error says how many runs it would cancel."""
+        body = given_only(job_id=job, status=status, confirm=confirm)
+        return await self._post(CancelledRuns, "runs", "cancel-all", body=body)
 
     async def retry(self, run_id: str, *, failed: bool = False) -> RunView:
         """Start a new run with the payload and the options of a run that has ended. `failed`: of a fanout, repeat only

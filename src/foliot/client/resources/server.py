@@ -9,7 +9,7 @@ from foliot.client.resources.base import PAGE, Resource, each_item
 from foliot.service.answers import Named, NewToken, Page, SampleAnswer, Version
 from foliot.service.commands.audit import AuditView
 from foliot.service.commands.tokens import TokenView
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.cron import CronExplanation
 from foliot.service.queries.home_view import HomePage
 from foliot.service.queries.overview import OverviewPage
@@ -106,9 +106,11 @@ class AsyncServer(Resource):
         """Return what failed, what runs, what is next, and what is late or missed."""
         return await self._get(HomePage, "home")
 
-    async def explain(self, run: str | None = None, *, schedule: str | None = None, at: datetime | None = None) -> Path:
+    async def explain(
+        self, run: str | None = None, *, schedule: str | None = None, at: datetime | None = None
+    ) -> ExplainedPath:
         """Explain a run, given by its id, `@last` or `JOB@last`, or a planned time of a schedule, stage by stage."""
-        return await self._get(Path, "explain", run=run, schedule=schedule, at=at)
+        return await self._get(ExplainedPath, "explain", run=run, schedule=schedule, at=at)
 
     async def explain_cron(
         self,

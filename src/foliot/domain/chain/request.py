@@ -14,7 +14,7 @@ from foliot.domain.chain.flow import MOST_REASON, Flow
 from foliot.domain.chain.kind import imperative_flow, settlement_of
 from foliot.domain.chain.message import ChainRequest, Decide, ReadStatus, Spawn, Spend, claim_name
 from foliot.domain.chain.refusal import Refusal, RefusalCode, deadline_refusal
-from foliot.domain.chain.spec import ACTION, SCOUT, SHORTEST_DELAY
+from foliot.domain.chain.spec import ACTION, LONGEST_DELAY, SCOUT, SHORTEST_DELAY
 from foliot.domain.chain.state import Chain, ChainStep, read_chain
 from foliot.domain.chain.step import ChainBody, metadata
 from foliot.domain.ids import IdSource, JobId, RunId
@@ -179,6 +179,8 @@ def _spawn(request: Spawn, flow: Flow, step: ChainStep | None, job: JobSpec | No
         return unfit
     if request.delay is not None and request.delay < SHORTEST_DELAY:
         return Refusal(RefusalCode.DELAY_TOO_SHORT, "the delay is below 1 s", "Use a delay of 1 s or more.")
+    if request.delay is not None and request.delay > LONGEST_DELAY:
+        return Refusal(RefusalCode.EXPIRED, "the chain expires before the step would begin", "Use a shorter delay.")
     if stages and (request.name not in stages or request.name == SCOUT):
         known = ", ".join(sorted(stages.keys() - {SCOUT}))
         return Refusal(RefusalCode.STAGE_NOT_FOUND, f"{request.name[:64]!a} is not a stage", f"Use one of: {known}.")

@@ -20,6 +20,7 @@ STAGES: Final = (SCOUT, ACTION, VERIFY, MONITOR, ESCALATE)
 """The stages with a meaning of their own. A class may have others, which only requests of steps start."""
 
 SHORTEST_DELAY: Final = SECOND
+LONGEST_DELAY: Final = Millis(366 * DAY)
 DELAYS: Final[Mapping[str, Millis]] = {ACTION: Millis(3 * MINUTE), VERIFY: Millis(2 * MINUTE)}
 """How long after its cause a step begins. Stages that are not listed begin at once."""
 RETRY_DELAYS: Final = (Millis(2 * MINUTE), Millis(5 * MINUTE), Millis(12 * MINUTE))

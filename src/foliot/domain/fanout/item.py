@@ -74,8 +74,11 @@ def item_text(document: bytes) -> str:
     return item_bytes(document).decode(errors="backslashreplace")
 
 
-def item_matcher(pattern: str | None) -> Callable[[bytes], bool]:
-    """Return a function that tells whether the text of an item matches a pattern with * ? and [...]. None: any item."""
+def item_matcher(pattern: str | None, text: str | None = None) -> Callable[[bytes], bool]:
+    """Return a function that tells whether the text of an item is `text`, or matches a pattern with * ? and [...].
+    Without both: any item."""
+    if text is not None:
+        return lambda document: item_text(document) == text
     if pattern is None:
         return lambda document: True
     matches = re.compile(translate(pattern)).match

@@ -66,7 +66,7 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return 0 if self.delivery is Delivery.AT_MOST_ONCE else self.max_lost
 
     def limits(self, job_id: JobId) -> tuple[Limit, ...]:
-        """Return the limits that a run with these options needs a slot of, keys ascending."""
+        """Return the limits that a run with these options needs a place in, keys ascending."""
         if self.max_concurrent is None and self.concurrency_key is None:
             return ()
         needed = []

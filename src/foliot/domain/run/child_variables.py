@@ -10,6 +10,7 @@ from foliot.domain.run.lease import Claim
 def child_variables(claim: Claim, definition: Definition) -> Mapping[str, str]:
     """Return the variables in addition to those of the job. Bytes that are not UTF-8 are escaped as in `os.environ`."""
     parent, key = claim.parent_id or "", claim.child_key or ""
+    # The second name is for scripts that were written for CronLord.
     parents = {"FOLIOT_PARENT_RUN_ID": parent, "CRONLORD_PARENT_RUN_ID": parent, **definition.variables}
     item = definition.item
     if item is None:

@@ -4,7 +4,8 @@
     default+gpu+linux         a worker of this queue with both labels
     default+@worker+gpu       the same, and a remote one
 
-A ready run waits in its lane, so a worker looks only at runs that it may have, however many others wait. No name
+A ready run waits in its lane, so a worker looks only at runs that it may have, however many others wait. The column
+`queue` of the tables, and `Claim.queue`, contain the lane; what is shown has the queue alone (`split_lane`). No name
 contains a plus sign.
 """
 
@@ -18,7 +19,8 @@ TREES_QUEUE: Final = "@trees"
 UNROUTED: Final = "github:"
 """Labels that begin so choose no worker: they connect a job with a repository."""
 _PLUS: Final = "+"
-_AFTER_PLUS: Final = ","
+_AFTER_PLUS: Final = chr(ord(_PLUS) + 1)
+"""Text that begins with NAME and a plus sign sorts before NAME and this character."""
 _MARK: Final = "@"
 
 
@@ -65,5 +67,5 @@ def needs_in_words(needed: Iterable[str]) -> list[str]:
 
 
 def lanes_between(queue: str) -> tuple[str, str]:
-    """Return the range of the texts of all lanes of a queue but the plain one: from the first to before the second."""
+    """Return the range of the lanes of a queue that need something, as text: from the first to before the second."""
     return queue + _PLUS, queue + _AFTER_PLUS

@@ -16,8 +16,9 @@ from foliot.domain.run.lane import TREES_QUEUE, missing_in, offers_of, split_lan
 from foliot.domain.run.outcome import Outcome
 from foliot.domain.run.run import Tick
 
-EXECUTOR: Final = WorkerId("@executor")
-"""Holds the leases of runs that the application's executor has. It is no worker: it does not renew, claim or expire."""
+APP_EXECUTOR: Final = WorkerId("@executor")
+"""Holds the leases of runs that the executor of the application has. It is no worker: it does not renew, claim or
+expire. Not to be confused with `domain.run.lane.Executor`, the option of a job."""
 
 
 class Order(StrEnum):

@@ -1,6 +1,6 @@
 """Concurrency limits: how many runs with the same key may run at the same time.
 
-A limit is a key with a capacity. A run needs one slot of each of its limits to start, and releases all slots when the
+A limit is a key with a capacity. A run needs a place in each of its limits to start, and releases all places when the
 attempt ends. A run created by a schedule also holds the schedule's overlap key, from its creation until it is
 terminal: such runs are "in flight".
 """
@@ -43,16 +43,16 @@ def is_overlap_key(key: str) -> bool:
 
 
 class Waiter(NamedTuple):
-    """A due run that waits for slots, and the keys of all its limits."""
+    """A due run that waits for places, and the keys of all its limits."""
 
     run_id: str
     keys: tuple[str, ...]
 
 
 def admit(waiters: Iterable[Waiter], room: dict[str, int]) -> list[str]:
-    """Return the runs that get all their slots, in the order of the waiters. Reduces `room` by the slots taken.
+    """Return the runs that get all their places, in the order of the waiters. Reduces `room` by the places taken.
 
-    A run that lacks a slot does not block the runs after it, since these may need other limits.
+    A run that lacks a place does not block the runs after it, since these may need other limits.
     """
     admitted = []
     for waiter in waiters:

@@ -36,6 +36,18 @@ def encode_result(value: Any) -> bytes | None:
     return _encode(value, "output", is_result=True)
 
 
+def check_document(document: bytes, what: str) -> None:
+    """Raise InvalidRun if a document of another program is not JSON, or is too large or too deep."""
+    if len(document) > MAX_BYTES:
+        raise _too_large(what, len(document))
+    try:
+        check_depth(msgspec.json.decode(document))
+    except RecursionError:
+        raise too_deep(what) from None
+    except UNREADABLE as error:
+        raise InvalidRun(f"the {what} is not JSON: {error}", hint="Send one JSON document.", field=what) from None
+
+
 def _encode(value: Any, what: str, *, is_result: bool) -> bytes | None:
     if value is None:
         return None
@@ -51,12 +63,16 @@ def _encode(value: Any, what: str, *, is_result: bool) -> bytes | None:
             field=what,
         ) from None
     if len(encoded) > MAX_BYTES:
-        raise InvalidRun(
-            f"the {what} has {len(encoded)} bytes, more than {MAX_BYTES}",
-            hint="Store it elsewhere and pass a reference to it.",
-            field=what,
-        )
+        raise _too_large(what, len(encoded))
     return encoded
+
+
+def _too_large(what: str, size: int) -> InvalidRun:
+    return InvalidRun(
+        f"the {what} has {size} bytes, more than {MAX_BYTES}",
+        hint="Store it elsewhere and pass a reference to it.",
+        field=what,
+    )
 
 
 def too_deep(what: str) -> InvalidRun:

@@ -1,9 +1,9 @@
 """A run: one execution of a job, and its states.
 
     create --> SCHEDULED --release--> QUEUED --claim--> RUNNING --finish--> SUCCESS | PARTIAL | FAILED | TIMEOUT
-                  ^  ^                  |                |   |
-                  |  +----- sweep ------+                |   +--cancel--> CANCELLING --finish--> CANCELLED | ...
-                  +------ retry, lost, given back -------+
+                  ^                     ^                |   |
+                  |                     +-- given back --+   +--cancel--> CANCELLING --finish--> CANCELLED | ...
+                  +--------- retry, lost ----------------+
     cancel before it runs: CANCELLED immediately.        a gate that declines: SKIPPED or FAILED.
     mark before it runs: SUCCESS immediately.            an approval: SUCCESS or FAILED, by the answer.
     launched by the application's executor: RUNNING until it reports SUCCESS or FAILED.
@@ -78,6 +78,8 @@ MOVES: Final[Mapping[Status, frozenset[Status]]] = {
     Status.CANCELLING: TERMINAL - {Status.SKIPPED},
     **{final: frozenset() for final in TERMINAL},
 }
+"""Which statuses may follow each one; the simulation checks it. A run that is given back, or that was lost and is due
+at once, goes through SCHEDULED to QUEUED in one transaction."""
 
 _SPELLINGS: Final = {
     "pending": Status.SCHEDULED,
@@ -165,7 +167,7 @@ class NewRun(Struct, frozen=True, gc=False):
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The limits that the run needs a slot of, keys ascending."""
+        """The limits that the run needs a place in, keys ascending."""
         needed = self.options.limits(self.job_id)
         if self.shares:
             needed = tuple(sorted((*needed, *self.shares)))

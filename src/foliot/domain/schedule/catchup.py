@@ -242,7 +242,7 @@ class CatchupWalk:
         firing.next_run_at = self._timetable.next(firing.settled_until)
         if not is_complete:
             firing.behind_since = self._reference
-            firing.wake_at = later(self._now, self._settings.tick)
+            firing.wake_at = later(self._now, self._settings.poll)
         elif firing.next_run_at is not None:
             firing.wake_at = self._wake_for(firing.next_run_at)
         for tick in firing.planned:

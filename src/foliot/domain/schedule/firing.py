@@ -16,16 +16,20 @@ from foliot.domain.schedule.tick import PlannedTick, TickRecord
 class SchedulerSettings(Struct, frozen=True, kw_only=True):
     """The scheduler's own settings, with the defaults of the specification."""
 
-    tick: Millis = SECOND
+    poll: Millis = SECOND
+    """The longest time between two rounds (the option `tick`)."""
     lookahead: Millis = MINUTE
+    """The time over which `catchup = "spread"` distributes missed ticks."""
     grace: Millis = Millis(5 * SECOND)
+    """How late a tick may be and still be on time (the option `misfire_grace`)."""
     max_catchup_per_tick: int = 100
+    """How many missed ticks of a schedule are caught up in one round."""
     max_waiting: int = 1_000
 
     @property
     def tolerance(self) -> Millis:
         """A tick younger than this is on time. At least two polls: otherwise polling alone would make ticks late."""
-        return max(self.grace, Millis(2 * self.tick))
+        return max(self.grace, Millis(2 * self.poll))
 
 
 class Boot(NamedTuple):

@@ -55,11 +55,15 @@ def _ending(tree: Tree) -> Ended:
 
 
 def is_abandoned_chain(settlement: Settlement) -> bool:
-    """Whether it ends a chain without its rules. Its place in the class must become free nevertheless."""
+    """Whether a settlement ends a chain that its own rules could not end: it was made by `abandon`.
+
+    Such a settlement does not change the state of the class, so the storage must remove the chain from it.
+    """
     return settlement.tree.kind == CHAIN and settlement.ended is not None and settlement.effects is None
 
 
 def abandoned_outcome(ended: Ended) -> ChainOutcome:
+    """Return the outcome of a chain that such a settlement ends."""
     return ChainOutcome.STOPPED if ended.status is Status.CANCELLED else ChainOutcome.EXPIRED
 
 

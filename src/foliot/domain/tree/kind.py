@@ -26,7 +26,7 @@ from foliot.errors import RowUnreadable
 
 
 class Ancestry(NamedTuple):
-    """What a tree needs from its parent."""
+    """What a tree needs from its parent: the fields of the parent's `Tree` with these names."""
 
     root_id: RunId
     depth: int
@@ -40,8 +40,10 @@ class Wanted(Struct, frozen=True, kw_only=True):
     steps_of: RunId | None = None
     """The tree whose steps to read, if it is another one: a rerun reads the execution that it repeats."""
     states: frozenset[str] = frozenset()
+    """The steps whose states to read."""
     all_states: bool = False
     outputs: frozenset[str] = frozenset()
+    """The steps whose outputs to read."""
     jobs: frozenset[JobId] = frozenset()
     paused_in: str | None = None
     """The workflow whose paused steps to read."""
@@ -113,6 +115,7 @@ class Loaded(Struct, frozen=True, kw_only=True):
     """A requested row could not be read."""
 
     def merged(self, more: "Loaded") -> "Loaded":
+        """Return both together. What `more` has replaces what this one has."""
         return replace(
             more,
             states={**self.states, **more.states},

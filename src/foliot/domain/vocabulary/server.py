@@ -126,6 +126,7 @@ SCHEDULER: Final = (
         _TICK,
         "How often the scheduler checks for due schedules if no signal arrives.",
         "1",
+        fills="poll",
         aliases=(Alias("tick_ms", in_millis(_TICK)),),
     ),
     Field(

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.run.lease import EXECUTOR, ExpiredLease, Finish
+from foliot.domain.run.lease import APP_EXECUTOR, ExpiredLease, Finish
 from foliot.domain.run.outcome import Cancelled, Lost, Outcome, TimedOut
 from foliot.engine.loop import IMMEDIATELY
 from foliot.ports.processes import Processes
@@ -65,7 +65,7 @@ class Reaper:
             await self._storage.upkeep.expire_workers(gone)
 
     async def _free(self, leases: Sequence[ExpiredLease]) -> None:
-        lost = [lease for lease in leases if lease.worker_id != EXECUTOR]
+        lost = [lease for lease in leases if lease.worker_id != APP_EXECUTOR]
         if self._sweep is not None and lost:
             await self._sweep([(lease.run_id, lease.attempt) for lease in lost])
         finishes = [Finish(lease.run_id, lease.worker_id, lease.token, _outcome(lease)) for lease in leases]
@@ -79,6 +79,6 @@ class Reaper:
 
 
 def _outcome(lease: ExpiredLease) -> Outcome:
-    if lease.worker_id != EXECUTOR:
+    if lease.worker_id != APP_EXECUTOR:
         return Lost()
     return Cancelled() if lease.is_cancelled else TimedOut("the executor did not report the end in time")

@@ -68,14 +68,14 @@ class Scheduler:
         self._note_unreadable(due.unreadable)
         if due.schedules and not await self._fire(due):
             # Other schedulers were faster, or the storage refuses these firings: an immediate round would not help.
-            return self._settings.tick
+            return self._settings.poll
         if due.size == wanted:
             return IMMEDIATELY
         next_wake = await self._storage.ledger.next_wake(besides=self._unreadable)
         if next_wake is None:
-            return self._settings.tick
+            return self._settings.poll
         now = due.now + self._clock.elapsed() - started
-        return Millis(max(0, min(next_wake - now, self._settings.tick)))
+        return Millis(max(0, min(next_wake - now, self._settings.poll)))
 
     def _note_unreadable(self, unreadable: Sequence[Unreadable]) -> None:
         """Skip unreadable schedules in the next rounds until they are repaired. Each error is logged once, since it may

@@ -35,8 +35,8 @@ _CLAIMS_TIMEOUT: Final = Millis(100)
 """How long a renewal waits for claims in flight."""
 
 
-class Holder(Protocol):
-    """Executes attempts as this worker: the consumer."""
+class AttemptHolder(Protocol):
+    """Has the attempts that run as this worker: the consumer."""
 
     @property
     def held(self) -> Collection[Token]: ...
@@ -76,8 +76,8 @@ class Heartbeat:
         self._claims_under_way = 0
         self._no_claim_under_way = asyncio.Event()
         self._listing_lock = asyncio.Lock()
-        self._holder: Holder | None = None
-        self._on_registered: Callable[[], None] = lambda: None
+        self._holder: AttemptHolder | None = None
+        self._try_claims: Callable[[], None] = lambda: None
         self._is_draining = False
         self._order = Order.NONE
         self.on_drained: Callable[[], None] = lambda: None
@@ -106,7 +106,7 @@ class Heartbeat:
                 # Without a list of leases nothing is taken back: this call does not wait for claims in flight.
                 renewal = await self._work.renew(worker.id, None, self._lease, is_draining=self._is_draining)
         except Exception as error:
-            self.failures.failed(_error_to_log(error), _RETRY)
+            self.failures.failed(self._error_to_log(error), _RETRY)
             return not self.is_expired
         if renewal is None:
             self.wake.set()
@@ -114,10 +114,14 @@ class Heartbeat:
         self._renewed_at = max(self._renewed_at, started)
         return True
 
-    def attach(self, holder: Holder, on_registered: Callable[[], None]) -> None:
-        """Set the holder whose attempts are ended after cancellations and losses, and a callback for registrations."""
+    def attach(self, holder: AttemptHolder, try_claims: Callable[[], None]) -> None:
+        """Set the holder whose attempts are ended after cancellations and losses.
+
+        `try_claims` is called when claims may succeed that did not before: after a registration, and when an order has
+        changed.
+        """
         self._holder = holder
-        self._on_registered = on_registered
+        self._try_claims = try_claims
 
     def announce_draining(self) -> None:
         """Let the row of this worker show that it stops. It is renewed at once."""
@@ -158,7 +162,7 @@ class Heartbeat:
         self.worker = worker
         self._order = Order.NONE
         log.info("worker_registered", extra={"worker": worker.id, "label": worker.name, "slots": worker.slots})
-        self._on_registered()
+        self._try_claims()
 
     async def _renew(self, worker: Worker) -> Millis:
         started = self._clock.elapsed()
@@ -168,7 +172,7 @@ class Heartbeat:
         except Exception as error:
             # The storage may become reachable in time. If not, no attempt may still run when other workers take over.
             # Therefore this retries at a fixed pace instead of the growing backoff of `Loop`.
-            self.failures.failed(_error_to_log(error), _RETRY)
+            self.failures.failed(self._error_to_log(error), _RETRY)
             if self._time_left() <= _RETRY:
                 self._lose_leases(worker)
             return _RETRY
@@ -183,7 +187,8 @@ class Heartbeat:
 
     @property
     def _until_renewal(self) -> Millis:
-        return Millis(self._lease // _RENEWALS_PER_LEASE)
+        """How long the next renewal can wait. It counts from the start of the last one, which may have taken long."""
+        return Millis(max(0, self._renewed_at + self._lease // _RENEWALS_PER_LEASE - self._clock.elapsed()))
 
     async def _request_renewal(self, worker: Worker) -> Renewal | None:
         async with self._listing_lock:
@@ -214,7 +219,7 @@ class Heartbeat:
             self._order = renewal.order
             if renewal.order is Order.DRAIN:
                 self.on_drained()
-            self._on_registered()  # claims are tried again
+            self._try_claims()
 
     def _lose_leases(self, worker: Worker) -> None:
         log.error("worker_leases_lost", extra={"worker": worker.id})
@@ -222,9 +227,11 @@ class Heartbeat:
         if self._holder is not None:
             self._holder.end(self._held(), Ending.LEASE_LOST)
 
-
-def _error_to_log(error: Exception) -> Exception:
-    """Return the error to log. A storage that does not answer in time is unreachable."""
-    if isinstance(error, DeadlinePassed):
-        return StorageUnavailable("the database did not answer in time", hint="Check that it runs and can be reached.")
-    return error
+    def _error_to_log(self, error: Exception) -> Exception:
+        """Return the error to log. A storage that does not answer in time is unreachable."""
+        if not isinstance(error, DeadlinePassed):
+            return error
+        silent = "server" if self._facts.is_remote else "database"
+        return StorageUnavailable(
+            f"the {silent} did not answer in time", hint="Check that it runs and can be reached from here."
+        )

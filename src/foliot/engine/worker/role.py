@@ -82,7 +82,7 @@ class WorkerRole:
             poll=poll,
         )
         self.finisher.on_saved = self.consumer.notify_free_slot
-        self.heartbeat.attach(self.consumer, on_registered=self.consumer.wake.set)
+        self.heartbeat.attach(self.consumer, try_claims=self.consumer.wake.set)
         self.claim_loops = self.consumer.claim_loops
         self.duties: Sequence[Duty] = (self.heartbeat, *self.claim_loops, *self.savers)
 

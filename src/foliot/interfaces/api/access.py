@@ -45,6 +45,10 @@ class Authenticator(Protocol):
         """Return whether requests need no credentials: development mode."""
         ...
 
+    def check_again(self) -> None:
+        """Look for credentials with the next request: some may have been added."""
+        ...
+
     async def authenticate(
         self, headers: Mapping[str, str], address: str, subject: str | None = None
     ) -> Principal | None:
@@ -94,6 +98,9 @@ class StoredAccess:
             # Once there are credentials, the server is never in development mode again.
             self._may_be_development, self._checked_at = not await self.has_credentials(), now
         return self._may_be_development
+
+    def check_again(self) -> None:
+        self._checked_at = None
 
     async def authenticate(
         self, headers: Mapping[str, str], address: str, subject: str | None = None

@@ -34,6 +34,7 @@ from foliot.errors import (
     RowUnreadable,
     RunCancelled,
     SecretError,
+    SecretKeyUnusable,
     StaleTimestamp,
     StorageError,
     WaitTimeout,
@@ -144,6 +145,9 @@ def describe(error: Exception, request_id: str) -> tuple[HTTPStatus, ErrorBody]:
 def _internal(error: FoliotError, request_id: str) -> ErrorBody:
     hint = "Try again. The log of the server has the details; look for the request id."
     message = "the database could not be used" if isinstance(error, StorageError) else "a secret could not be used"
+    if isinstance(error, SecretKeyUnusable):
+        message = "the server has no usable key for secrets"
+        hint = "Set FOLIOT_SECRET_KEY for the server. Its log says what is wrong; look for the request id."
     if isinstance(error, RowUnreadable):
         message = f"the row of {error.kind} {error.name[:128]!a} cannot be read"
     return _body(error.code, message, request_id, hint=hint)

@@ -14,6 +14,7 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from foliot.domain.defaults import DEFAULT_PORT
 from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.api.access import SUBJECT
 from foliot.interfaces.api.answer import encode
@@ -25,7 +26,6 @@ from foliot.interfaces.api.resources.all import ROUTES
 
 log = logging.getLogger("foliot.api")
 
-DEFAULT_PORT: Final = 7070
 _GRACE: Final = 5
 """Seconds that requests may take to end when the server stops."""
 _KEEP_ALIVE: Final = 30

@@ -5,8 +5,9 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from foliot.config import Configuration, Loaded, Problem, load
+from foliot.config import Configuration, Loaded, Problem, ServerSettings, load
 from foliot.config.places import find_definition
+from foliot.domain.defaults import DEFAULT_PORT
 from foliot.domain.instant import Instant
 from foliot.errors import FoliotError, NotFound
 from foliot.interfaces.cli.options import find_config
@@ -43,6 +44,18 @@ def storage_of(path: Path) -> str:
         print_problems(errors)
         raise FoliotError(f"{path} does not name a valid storage", hint="Correct it, or name one with --storage.")
     return loaded.storage
+
+
+def server_of(path: Path | None) -> str:
+    """Return the URL of the server of a configuration: its public one, or where it listens. Without a valid
+    configuration: where a server listens by default."""
+    found = None if path is None else read_config(path).configuration
+    own = ServerSettings() if found is None else found.server
+    if own.public_url:
+        return own.public_url.rstrip("/")
+    scheme = "https" if own.tls_cert else "http"
+    host = f"[{own.host}]" if ":" in own.host else own.host
+    return f"{scheme}://{host}:{own.port or DEFAULT_PORT}{own.base_path}"
 
 
 def count_definitions(*, jobs: int, workflows: int, schedules: int, chains: int = 0) -> str:

@@ -25,7 +25,8 @@ from foliot.service.answers import SampleAnswer
 from foliot.service.notifications.samples import send_samples, urls_of
 from foliot.service.operations import Operations
 from foliot.service.services import Services
-from foliot.wiring import back_up, build_notifiers, open_services
+from foliot.wiring.services import open_services
+from foliot.wiring.storage import back_up
 
 if TYPE_CHECKING:
     from foliot.client.operations.all import HttpOperations
@@ -126,6 +127,9 @@ async def send_tests(
     configuration: "Configuration", services: Services | None, job_id: str | None
 ) -> list[SampleAnswer]:
     """Send a test message to the targets of a job of the services, or of the configuration."""
+    # Imported here: commands that send nothing start faster without the runners.
+    from foliot.wiring.runners import build_notifiers
+
     settings, outbound = configuration.notifications, configuration.outbound
     targets = settings.defaults.urls
     if services is not None and job_id is not None:

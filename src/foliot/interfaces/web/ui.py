@@ -19,6 +19,7 @@ PATHS: Final = (
     "/new/job",
     "/runs",
     "/runs/$",
+    "/timeline",
     "/workflows",
     "/workflows/$",
     "/chains",

@@ -1,8 +1,8 @@
 """The audit trail: who changed what."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -10,10 +10,19 @@ from foliot.domain.access.trail import AuditAction, AuditEntry, AuditKind, Chang
 from foliot.domain.input.timing import Moment, optional_instant
 from foliot.domain.input.words import text
 from foliot.domain.instant import Instant, to_datetime
+from foliot.domain.vocabulary.field import Field
+from foliot.domain.vocabulary.job import OPTIONS
+from foliot.domain.vocabulary.schedule import POLICY
 from foliot.errors import InvalidInput
 from foliot.ports.audit import AuditCursor, AuditFilter
 from foliot.ports.storage import Storage
 from foliot.service.paging import check_limit
+
+_FIELDS: Final[Mapping[str, Sequence[Field]]] = {
+    AuditKind.JOB: OPTIONS,
+    AuditKind.WORKFLOW: OPTIONS,
+    AuditKind.SCHEDULE: POLICY,
+}
 
 
 class AuditView(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,10 +88,26 @@ def view_entry(entry: AuditEntry) -> AuditView:
         action=entry.action,
         kind=entry.kind,
         id=entry.id,
-        before=entry.before,
-        after=entry.after,
+        before=_as_written(entry.kind, entry.before),
+        after=_as_written(entry.kind, entry.after),
         cursor=f"{entry.at}-{entry.seq}",
     )
+
+
+def _as_written(kind: str, values: Document | None) -> Document | None:
+    """Return values with the names and units that files use: `retry.base` is `retry_delay`, in seconds."""
+    fields = _FIELDS.get(kind)
+    if values is None or fields is None:
+        return values
+    return dict(_option(fields, name, value) for name, value in values.items())
+
+
+def _option(fields: Sequence[Field], name: str, value: Any) -> tuple[str, Any]:
+    for field in fields:
+        if name == field.attribute or (name.startswith("step.") and name.endswith(f".{field.attribute}")):
+            written = field.read.write(value) if isinstance(value, int | list) else value
+            return name.removesuffix(field.attribute) + field.name, written
+    return name, value
 
 
 def _read_cursor(cursor: str) -> AuditCursor:

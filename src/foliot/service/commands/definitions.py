@@ -165,12 +165,13 @@ class DefinitionService:
         return found._replace(problems=sorted([*problems, *more], key=lambda one: one.line))
 
     async def _stored(self, ids: set[JobId]) -> Stored:
+        """Return what is stored under these ids, without `schedules`: these are known only when the text is read."""
         jobs = await known_jobs(self._storage, ids)
         readable = {name: replace(job, spec=await self._urls.readable(job.spec)) for name, job in jobs.items()}
         versions = await versions_with_errors(self._storage, [(name, None) for name in ids]) if ids else {}
         workflows = {name: found for (name, _), found in versions.items() if isinstance(found, WorkflowVersion)}
-        schedules = {name: [one async for one in stored_schedules(self._storage, name)] for name in jobs}
-        return Stored(readable, workflows, schedules={}, by_target=schedules)
+        by_target = {name: [one async for one in stored_schedules(self._storage, name)] for name in jobs}
+        return Stored(readable, workflows, schedules={}, by_target=by_target)
 
     async def _taken(self, read: TextDefinitions) -> dict[ScheduleId, Schedule]:
         """Return the stored schedules with ids that the text uses."""

@@ -72,7 +72,10 @@ class JobService:
     async def prepare(
         self, jobs: Mapping[JobId, JobSpec], *, coming: Collection[JobId] = ()
     ) -> Mapping[JobId, JobSpec]:
-        """Return jobs in the form that the storage takes. One that is invalid or has another owner refuses all."""
+        """Return jobs in the form that the storage takes. One that is invalid or has another owner refuses all.
+
+        Jobs that notify begin the notifications of this storage, even if they are not stored afterwards.
+        """
         for job_id, spec in jobs.items():
             check_job(job_id, spec)
         known = await known_jobs(self._storage, jobs)

@@ -8,7 +8,7 @@ import msgspec
 from foliot.domain.fanout.spec import FANOUT
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.input.timing import Span
-from foliot.domain.input.words import text
+from foliot.domain.input.words import flag, text
 from foliot.domain.instant import Instant
 from foliot.domain.job.definition import map_definition_id, mapped_job
 from foliot.domain.job.job import Job, Options, options_in
@@ -25,6 +25,7 @@ from foliot.ports.fanouts import FanoutRecord, ItemFilter
 from foliot.ports.orders import Created
 from foliot.ports.pages import RunFilter
 from foliot.ports.storage import Storage
+from foliot.service.commands.cancels import CANCELLABLE, NOTHING_CANCELLED, CancelledRuns, cancel_all
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.run_request import RunRequest, new_runs, options_with, payload_list, refuse_templates
 from foliot.service.paging import check_limit
@@ -201,6 +202,25 @@ class RunService:
         answers = await self._storage.orders.cancel([RunId(run_id) for run_id in run_ids])
         return {run_id: answers.get(RunId(run_id), CancelAnswer.NOT_FOUND) for run_id in run_ids}
 
+    async def cancel_all(
+        self, job: str | None = None, *, status: str | None = None, confirm: bool = False
+    ) -> CancelledRuns:
+        """Cancel the runs of a job, or of all jobs, that have not ended: at most 1,000 of them, in one transaction.
+
+        `status`: only those that are scheduled, queued or running. Without `confirm`, nothing is changed, and
+        InvalidInput says how many runs it would cancel.
+        """
+        job_id = None if job is None else JobId(text(job, "job", InvalidInput))
+        wanted = None if status is None else parse_status(text(status, "status", InvalidInput))
+        if wanted is not None and wanted not in CANCELLABLE:
+            hint = f"Use {', '.join(CANCELLABLE)}, or leave it out for all of them."
+            raise InvalidInput(f"a run with status {wanted} cannot be cancelled", hint=hint, field="status")
+        is_confirmed = flag(confirm, "confirm", InvalidInput)
+        done = await cancel_all(self._storage, job_id, wanted, is_confirmed=is_confirmed)
+        if job_id is not None and done == NOTHING_CANCELLED:
+            await self._jobs.record(job_id)
+        return done
+
     # `asyncio.timeout` around the call would cancel it in the middle of a read from the storage.
     async def wait(self, run_id: str, timeout: Span | None = None) -> RunView:  # noqa: ASYNC109
         """Wait until a run or an execution has ended, and return it. Raise WaitTimeout after the timeout."""
@@ -261,7 +281,7 @@ class RunService:
 
 
 def _not_repeatable(run: Run, error: RowUnreadable) -> RowUnreadable:
-    """The payload and options of the run are not known."""
+    """Return the error with a further hint: the payload and the options of the run are not known."""
     error.hint = f"{error.hint} Or start another one with: foliot trigger {run.job_id}"
     return error
 

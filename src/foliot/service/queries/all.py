@@ -19,6 +19,7 @@ from foliot.service.queries.fanouts import FanoutQueries
 from foliot.service.queries.history import HistoryQueries
 from foliot.service.queries.home import HomeQuery
 from foliot.service.queries.job_rows import JobRowQueries
+from foliot.service.queries.job_timelines import TimelineQuery
 from foliot.service.queries.jobs import JobPage, JobQueries
 from foliot.service.queries.ledger_page import LedgerPageQuery
 from foliot.service.queries.log_lines import LineQueries
@@ -52,6 +53,7 @@ class Queries:
     workflows: WorkflowQueries
     ticks: TickQueries
     overview: OverviewQuery
+    timeline: TimelineQuery
     status: StatusQuery
     home: HomeQuery
     explained: ExplainQuery
@@ -82,6 +84,7 @@ class Queries:
             workflows=WorkflowQueries(storage, clock, documents),
             ticks=TickQueries(storage),
             overview=OverviewQuery(storage, clock),
+            timeline=TimelineQuery(storage, clock),
             status=status,
             home=HomeQuery(storage, clock, status),
             explained=ExplainQuery(storage, clock),

@@ -129,6 +129,8 @@ class DefinitionToml(msgspec.Struct, frozen=True, kw_only=True):
     revision: int
     is_masked: bool
     """Whether it has *** in place of secrets. Applied to the same definition, *** keeps the stored value."""
+    place: str | None = None
+    """The file and line that define it, if it is a job in the configuration file of this server."""
 
 
 def view_problem(problem: Problem) -> ProblemView:

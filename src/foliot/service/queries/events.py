@@ -27,9 +27,9 @@ class EventQueries:
         self._reader = reader
 
     @property
-    def listeners(self) -> int:
+    def followers(self) -> int:
         """How many callers follow the events now."""
-        return self._reader.listeners
+        return self._reader.followers
 
     async def newest(self) -> int:
         """Return the position after all events so far."""

@@ -13,7 +13,7 @@ from foliot.ports.pages import Explained, Matches
 from foliot.ports.storage import Storage
 from foliot.service.explain_path import RunPath, origin_of
 from foliot.service.explain_tick import decided_stages, explain_decided, explain_undecided
-from foliot.service.path import Change, Path, Stage
+from foliot.service.path import Change, ExplainedPath, Stage
 from foliot.service.queries.chains import chain_of
 from foliot.service.references import References
 
@@ -27,7 +27,7 @@ class ExplainQuery:
         self._references = References(storage)
         self._clock = clock
 
-    async def run(self, reference: str) -> Path:
+    async def run(self, reference: str) -> ExplainedPath:
         """Explain a run, given by its id, a part of it, `@last` or `JOB@last`; or the newest tick: `SCHEDULE@last`."""
         parsed = read_reference(reference)
         found = await self._queries.explained_run(parsed)
@@ -39,7 +39,7 @@ class ExplainQuery:
                 return await self._path(newest)
         raise await self._references.no_single_run(reference, parsed, found)
 
-    async def tick(self, schedule_id: str, at: datetime) -> Path:
+    async def tick(self, schedule_id: str, at: datetime) -> ExplainedPath:
         """Explain a planned time of a schedule, or of the only schedule of a job. Compared in whole seconds."""
         since = Instant(from_datetime(at) // SECOND * SECOND)
         until = Instant(since + SECOND - 1)
@@ -61,11 +61,11 @@ class ExplainQuery:
         names = ", ".join(schedule.id for schedule in schedules)
         raise InvalidInput(f"{job_id!a} has several schedules", hint=f"Name one of them: {names}.")
 
-    async def _path(self, found: Explained) -> Path:
+    async def _path(self, found: Explained) -> ExplainedPath:
         now = self._clock.now()
         run = None if found.run is None else found.run.run
         stages, change = _explain(found, None if run is None else await chain_of(self._queries, run), now)
-        return Path(
+        return ExplainedPath(
             at=to_datetime(now),
             run_id=None if run is None else run.id,
             job_id=None if run is None else run.job_id,

@@ -1,7 +1,7 @@
 """Queries about fanouts and their items."""
 
 from collections.abc import AsyncIterator
-from glob import escape
+from typing import Final
 
 from foliot.domain.fanout.item_status import ItemStatus
 from foliot.domain.fanout.result import PAGE, ItemResult, ResultQuery, result_of
@@ -16,6 +16,9 @@ from foliot.ports.pages import Matches
 from foliot.ports.storage import Storage
 from foliot.service.paging import check_limit
 from foliot.service.queries.fanout_view import FanoutItemsView, FanoutView, ItemView, view_fanout, view_items
+
+MAX_PATTERN: Final = 200
+"""The most characters of a pattern. Reading a long one with many brackets would take seconds."""
 
 
 class FanoutQueries:
@@ -47,6 +50,12 @@ class FanoutQueries:
         `failed`. `pattern`: those whose text matches it, with the wildcards * ? and [...].
         """
         check_limit(limit)
+        if pattern is not None and len(pattern) > MAX_PATTERN:
+            raise InvalidInput(
+                f"a pattern for items has at most {MAX_PATTERN} characters",
+                hint="Use a shorter one, for example with * for a part of it.",
+                field="pattern",
+            )
         begin = -1 if after is None else after
         only = ItemFilter(after=begin, failed=failed, status=status, pattern=pattern, limit=limit)
         return view_items(await self._page(run_id, only))
@@ -70,15 +79,15 @@ class FanoutQueries:
         if index is not None and index < page.record.body.items:
             page = await self._page(run_id, ItemFilter(after=index - 1, limit=1))
             return view_items(page).items[0]
-        async for found in self._matching(run_id, escape(item)):
+        async for found in self._with_text(run_id, item):
             return found
         raise InvalidInput(
             f"fanout {run_id} has no item {item[:64]!a}",
             hint=f"Give an index from 0, or the exact text. List them with: foliot show {run_id} --items '*'",
         )
 
-    async def _matching(self, run_id: str, pattern: str) -> AsyncIterator[ItemView]:
-        only: ItemFilter | None = ItemFilter(pattern=pattern, limit=1)
+    async def _with_text(self, run_id: str, text: str) -> AsyncIterator[ItemView]:
+        only: ItemFilter | None = ItemFilter(text=text, limit=1)
         while only is not None:
             page = await self._page(run_id, only)
             for found in view_items(page).items:

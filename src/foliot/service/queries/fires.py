@@ -53,7 +53,7 @@ def next_hour(schedules: Sequence[Schedule], now: Instant, pause: ProjectPause |
     minutes = [0] * 60
     left = _COUNTED
     for schedule in schedules:
-        for at in _within(schedule, now, pause, until, left):
+        for at in fires_within(schedule, now, pause, until, left):
             minutes[min(59, (at - now - 1) // MINUTE)] += 1
             left -= 1
     is_cut = len(schedules) >= most and (schedules[-1].wake_at or until) < until
@@ -69,17 +69,10 @@ def fires_at(schedule: Schedule, times: Sequence[Instant], now: Instant, pause: 
         return []
 
 
-def _upcoming(schedule: Schedule, now: Instant, pause: ProjectPause | None, limit: int) -> Sequence[Instant]:
-    timetable = _timetable(schedule, now, pause)
-    try:
-        return () if timetable is None else timetable.upcoming(max(now, schedule.settled_until), limit)
-    except InvalidInput:
-        return ()
-
-
-def _within(
+def fires_within(
     schedule: Schedule, now: Instant, pause: ProjectPause | None, until: Instant, limit: int
 ) -> Sequence[Instant]:
+    """Return the coming fire times of a schedule until a moment, at most `limit` of them."""
     timetable = _timetable(schedule, now, pause)
     found: list[Instant] = []
     try:
@@ -89,6 +82,14 @@ def _within(
     except InvalidInput:
         return ()
     return found
+
+
+def _upcoming(schedule: Schedule, now: Instant, pause: ProjectPause | None, limit: int) -> Sequence[Instant]:
+    timetable = _timetable(schedule, now, pause)
+    try:
+        return () if timetable is None else timetable.upcoming(max(now, schedule.settled_until), limit)
+    except InvalidInput:
+        return ()
 
 
 def _timetable(schedule: Schedule, now: Instant, pause: ProjectPause | None) -> Timetable | None:

@@ -8,6 +8,7 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import DAY, MINUTE, SECOND, Instant, to_datetime
 from foliot.domain.run.results import failure_streak, usual_duration
 from foliot.domain.run.run import Run
+from foliot.domain.tree.run_kind import RunKind
 from foliot.ports.clock import Clock
 from foliot.ports.home import HomeDetails, HomeFilter
 from foliot.ports.storage import Storage
@@ -102,8 +103,10 @@ def _broken_count(status: StatusPage) -> int:
 
 
 def _running(run: Run, found: HomeDetails) -> RunningRun:
-    usual = usual_duration(found.results.get(run.job_id, ()), _SAMPLES)
-    return RunningRun(run=view_brief(run), usual=view_usual(usual))
+    brief = view_brief(run)
+    # Most runs of a class are scouts that find nothing. Their duration says nothing about a chain that is open.
+    results = () if brief.kind is RunKind.CHAIN else found.results.get(run.job_id, ())
+    return RunningRun(run=brief, usual=view_usual(usual_duration(results, _SAMPLES)))
 
 
 def _waiting(run: Run, found: HomeDetails, now: Instant) -> WaitingRun:

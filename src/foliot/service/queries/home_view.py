@@ -37,7 +37,8 @@ class BrokenJob(msgspec.Struct, frozen=True, kw_only=True):
 class RunningRun(msgspec.Struct, frozen=True, kw_only=True):
     run: RunBrief
     usual: UsualView | None
-    """How long the newest successes of its job took, at most 100 of them."""
+    """How long the newest successes of its job took, at most 100 of them. Null for a chain: most runs of its class
+    open none."""
 
 
 class WaitingRun(msgspec.Struct, frozen=True, kw_only=True):

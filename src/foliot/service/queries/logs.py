@@ -249,25 +249,26 @@ class _Starts:
         if run.token is not None:
             yield from self.cuts(run.id, after, run.token, run.started_at or run.created_at)
         elif run.finished_at is not None and self._was_given_back(after):
-            attempt = self.of(Token(after[0]))
+            attempt = self.attempt_number(Token(after[0]))
             yield _cut(run.id, after[0], attempt, run.finished_at, given_back_line(attempt, restarted=False))
 
     def cuts(self, run_id: RunId, after: Cursor | None, token: Token, at: Instant) -> Iterator[LogView]:
         """Yield a line for each start between a position and `token`, which began at `at`, that was cut off: it was
         given back, or its worker was lost."""
         if after is not None and after[0] < token and self._was_given_back(after):
-            attempt = self.of(Token(after[0]))
+            attempt = self.attempt_number(Token(after[0]))
             yield _cut(run_id, after[0], attempt, at, given_back_line(attempt))
         for one in self._lost:
             if one.token < token and (after is None or (one.token, _LAST_SEQ) > after):
-                attempt = self.of(one.token)
+                attempt = self.attempt_number(one.token)
                 yield _cut(run_id, one.token, attempt, one.finished_at, cut_line(attempt))
 
     def _was_given_back(self, place: Cursor) -> bool:
         """Return whether the start that printed there was given back, and no line about that was yielded yet."""
         return place[1] < _LAST_SEQ and place[0] not in self._tokens
 
-    def of(self, token: Token) -> int:
+    def attempt_number(self, token: Token) -> int:
+        """Return the number of the attempt that a start belongs to."""
         return 1 + sum(known < token for known in self._tokens)
 
 
@@ -276,7 +277,7 @@ def _views(chunks: Sequence[LogChunk], starts: _Starts, after: Cursor | None) ->
     for chunk in chunks:
         yield from starts.cuts(chunk.run_id, after, chunk.token, chunk.at)
         after = chunk.token, chunk.seq
-        yield _view(chunk, starts.of(chunk.token))
+        yield _view(chunk, starts.attempt_number(chunk.token))
 
 
 def _cut(run_id: RunId, token: int, attempt: int, at: Instant, line: bytes) -> LogView:

@@ -61,6 +61,8 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     """The progress of the fanout that the run is. None: it is none, or was not opened yet."""
     actions: list[ActionView]
     """What people and programs did with it, in order, as far back as the audit trail goes."""
+    step_actions: dict[str, ActionView]
+    """Of an execution: who approved, rejected or marked a step, by the name of the step."""
     chain: ChainPartView | None
     """The chain that the run is, or is a step of. None: neither, or no chain was armed."""
 
@@ -86,6 +88,8 @@ class RunQueries:
         log = await self._logs.summary(run, details.attempts, details.logs_kept_from)
         chain = await chain_of(self._queries, run)
         names = {state.worker.id: state.worker.name for state in details.blockers.workers}
+        whole = None if execution is None else execution_page(execution, details.blockers)
+        is_step = kind_of(run) is RunKind.STEP
         return RunPage(
             run=view_run(run, details.start_input, details.launch),
             why=explain_run(details, chain),
@@ -93,11 +97,12 @@ class RunQueries:
             timeline=timeline(run, details.attempts, names),
             log=LogEndView(**log.end._asdict()),
             given_back=log.given_back,
-            execution=None if execution is None else execution_page(execution, details.blockers),
-            step=run.child_key if kind_of(run) is RunKind.STEP else None,
+            execution=whole,
+            step=run.child_key if is_step else None,
             decision=details.decision,
             fanout=None if fanout is None else view_fanout(fanout, run, self._clock.now()),
             actions=await self._actions.of_run(run.id),
+            step_actions={} if whole is None or is_step else await self._actions.of_steps(whole.execution.steps),
             chain=None if chain is None else view_part(run, chain),
         )
 

@@ -2,15 +2,26 @@
 
 from typing import Final
 
+from foliot.domain.access.actor import Actor, ActorKind
 from foliot.domain.ids import WorkerId
 from foliot.domain.job.job import check_name
 from foliot.domain.run.lease import Worker, WorkerFacts
 from foliot.domain.work.message import Register
-from foliot.errors import InvalidInput, LabelRefused, WorkerDisabled
+from foliot.errors import InvalidInput, LabelRefused
 from foliot.ports.enrolments import StoredEnrolment
 
 _MOST_SLOTS: Final = 100_000
 _LONGEST_NAME: Final = 200
+_COMMON_NAME: Final = "CN="
+
+
+def pool_of(actor: Actor) -> str:
+    """Return the name of the enrolment, and of the pool, of a principal. That of a certificate is its common name:
+    CN=gpu-1,O=Example is gpu-1."""
+    if actor.kind is not ActorKind.CERTIFICATE:
+        return actor.name
+    names = [part.removeprefix(_COMMON_NAME) for part in actor.name.split(",") if part.startswith(_COMMON_NAME)]
+    return names[0] if len(names) == 1 else actor.name
 
 
 def allowed_worker(
@@ -23,8 +34,6 @@ def allowed_worker(
 ) -> Worker:
     """Return the worker to register. A token or a certificate has the labels of the enrolment with its name, if there
     is one."""
-    if enrolment is not None and enrolment.disabled_at is not None:
-        raise WorkerDisabled(enrolment.name)
     for field, names in (("queues", sent.queues), ("labels", sent.labels or ()), ("kinds", sent.kinds)):
         for name in names:
             check_name(field, name, InvalidInput)

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from foliot.domain.access.actor import ActorKind
 from foliot.domain.fanout.result import ResultQuery
 from foliot.domain.ids import DefinitionId, IdSource, RunId, Token, WorkerId
 from foliot.domain.instant import DAY, SECOND, Millis
@@ -15,6 +16,7 @@ from foliot.domain.job.job import check_name
 from foliot.domain.run import lease as leases
 from foliot.domain.run.lease import Order, Renewal
 from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.payload import check_document
 from foliot.domain.run.progress import ProgressReport, read_progress
 from foliot.domain.work.message import (
     Beat,
@@ -45,8 +47,9 @@ from foliot.domain.work.message import (
     Woken,
 )
 from foliot.domain.work.outcome import outcome_of
-from foliot.errors import InvalidInput, LogRefused, RunCancelled, StaleLease, WorkerExpired
+from foliot.errors import InvalidInput, LogRefused, RunCancelled, StaleLease, WorkerDisabled, WorkerExpired
 from foliot.ports.clock import Clock
+from foliot.ports.enrolments import StoredEnrolment
 from foliot.ports.secrets import Secrets
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
@@ -55,7 +58,7 @@ from foliot.service.workers.claims import leased_runs
 from foliot.service.workers.late import LateReports
 from foliot.service.workers.log_check import LogCheck
 from foliot.service.workers.names import WireNames
-from foliot.service.workers.registration import allowed_worker
+from foliot.service.workers.registration import allowed_worker, pool_of
 from foliot.service.workers.signals import WorkerSignals
 from foliot.service.workers.waiting import Deadline, first_of
 
@@ -92,11 +95,9 @@ class WorkService:
 
     async def register(self, sent: Register, *, may_use_any_label: bool = False) -> Registered:
         await self._names.load()
-        enrolment = await self._storage.enrolments.find(self._storage.actor.name)
+        pool, enrolment = pool_of(self._storage.actor), await self._enrolment()
         worker_id = WorkerId(self._ids.make(self._clock.now()))
-        worker = allowed_worker(
-            worker_id, sent, enrolment, self._storage.actor.name, may_use_any_label=may_use_any_label
-        )
+        worker = allowed_worker(worker_id, sent, enrolment, pool, may_use_any_label=may_use_any_label)
         ttl = _ttl(sent.lease)
         await self._work.register(worker, ttl)
         self._signals.of(worker_id)
@@ -142,6 +143,7 @@ class WorkService:
 
     async def finish(self, sent: Finish) -> None:
         worker_id = await self._worker(sent.worker)
+        _check_outputs([sent])
         finish = self._finish(worker_id, sent)
         if await self._work.finish([finish]):
             await self._late.record(self._storage, [finish])
@@ -215,6 +217,7 @@ class WorkService:
 
     async def exchange(self, sent: Exchange, closing: asyncio.Event) -> ExchangeAnswer:
         worker_id = await self._worker(sent.worker)
+        _check_outputs(sent.finishes)
         stale: list[str] = []
         refused = await self._save_logs(worker_id, sent.logs, stale)
         await self._save_progress(worker_id, sent.progress, stale)
@@ -243,7 +246,17 @@ class WorkService:
 
     async def _worker(self, text: str) -> WorkerId:
         await self._names.load()
-        return self._names.worker(text)
+        worker_id = self._names.worker(text)
+        if self._storage.actor.kind is not ActorKind.WORKER:  # that of a signed request is checked with its signature
+            await self._enrolment()
+        return worker_id
+
+    async def _enrolment(self) -> StoredEnrolment | None:
+        """Return the enrolment with the name of the principal, if there is one. Refuse one that is disabled."""
+        found = await self._storage.enrolments.find(pool_of(self._storage.actor))
+        if found is not None and found.disabled_at is not None:
+            raise WorkerDisabled(found.name)
+        return found
 
     async def _renew(self, worker_id: WorkerId, renew: Renew, finishing: Sequence[Token] = ()) -> Beat | None:
         held = None if renew.held is None else self._names.held(worker_id, renew.held)
@@ -345,6 +358,13 @@ class WorkService:
         for token in lost:
             self._logs.forget(token)
         return lost
+
+
+def _check_outputs(finishes: Iterable[FinishedRun]) -> None:
+    """Raise InvalidRun if an output cannot be read later. Nothing of the message is done then."""
+    for one in finishes:
+        if one.output is not None:
+            check_document(one.output, "output")
 
 
 def _beat(renewal: Renewal, texts: Mapping[Token, str]) -> Beat:

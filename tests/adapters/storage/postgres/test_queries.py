@@ -12,7 +12,7 @@ from foliot.adapters.storage.postgres.database.transaction import Database, Snap
 from foliot.domain.ids import IdSource
 from foliot.testing.builders import succeeded
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import build_services
+from foliot.wiring.services import build_services
 
 
 async def test_a_run_page_takes_one_transaction_one_for_the_log_and_a_query_of_the_trail(

@@ -14,7 +14,7 @@ from foliot.ports.health import LongLease
 from foliot.service.commands.run_request import RunRequest
 from foliot.testing.builders import a_worker
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import open_services
+from foliot.wiring.services import open_services
 
 SERVER = Instant(1_000_000_000)
 

@@ -86,7 +86,7 @@ def test_a_process_waits_while_another_changes_the_journal_mode(
 
     monkeypatch.setattr(schema, "wait_for_lock", wait)
     connection = apsw.Connection(str(path))
-    schema._keep_log_ahead(connection, path)
+    schema._use_write_ahead_log(connection, path)
 
     assert (naps, connection.pragma("journal_mode")) == ([0, 1, 2], "wal")
 

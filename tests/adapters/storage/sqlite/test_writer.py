@@ -13,7 +13,13 @@ from foliot.adapters.storage.sqlite.database import connection, schema
 from foliot.adapters.storage.sqlite.database import writer as writer_module
 from foliot.adapters.storage.sqlite.database.bell import LocalBell
 from foliot.adapters.storage.sqlite.database.connection import Connection
-from foliot.adapters.storage.sqlite.database.group_commit import Bulk, GroupCommit, Operation, Transaction, Work
+from foliot.adapters.storage.sqlite.database.group_commit import (
+    Bulk,
+    GroupCommit,
+    Operation,
+    Transaction,
+    WriteFunction,
+)
 from foliot.adapters.storage.sqlite.database.writer import MAX_BATCH, InlineWriter, ThreadWriter
 from foliot.errors import InvalidInput, StorageUnavailable
 from foliot.ports.topic import Topic
@@ -90,7 +96,9 @@ def add_all(tx: Transaction, numbers: Sequence[int]) -> list[int]:
     return [2 * number for number in numbers]
 
 
-async def submit_while_busy(writer: ThreadWriter, *works: Work[object], urgent: Add | None = None) -> list[object]:
+async def submit_while_busy(
+    writer: ThreadWriter, *works: WriteFunction[object], urgent: Add | None = None
+) -> list[object]:
     """Submit all of them while the writer is busy."""
     gate = Gate()
     busy = asyncio.ensure_future(writer.submit("gate", gate))

@@ -67,7 +67,7 @@ function Going({ one: { run, usual } }: { one: RunningRun }) {
       <span className={classes.number}>
         {duration(passed)}
         <small>
-          {usual ? `usually ${duration(usual.p50)}` : "no usual duration yet"}
+          {usual ? `usually ${duration(usual.p50)}` : run.kind !== "chain" && "no usual duration yet"}
           {gauge?.isOver && usual && <span className="look">, p95 {duration(usual.p95)}</span>}
         </small>
       </span>

@@ -128,7 +128,7 @@ describe("words", () => {
     expect(waitOf({ code: "waits_for_limit", option: "max_concurrent", value: 1, holders: ["etl"] })).toBe(
       "Waits for max_concurrent = 1, held by etl.",
     );
-    expect(waitOf({ code: "no_worker", queue: "gpu" })).toBe("No worker serves the queue gpu.");
+    expect(waitOf({ code: "no_worker", queue: "gpu", needs: [] })).toBe("No worker serves the queue gpu.");
   });
   it("leaves notices out that other parts show", () => {
     expect(noticeWords({ code: "jobs_failing", count: 1, jobs: ["a"], state: "attention" })).toBeNull();

@@ -36,7 +36,8 @@ export function causeOf(run: Pick<RunBrief, "reason" | "exit_code" | "error_mess
   const message = run.error_message?.trim() ?? "";
   const words = run.reason === null ? "" : (CAUSES[run.reason] ?? "");
   const [line = ""] = message.split("\n");
-  if (!words) return line || (run.exit_code !== null ? `exit code ${run.exit_code}` : "failed");
+  const reason = run.reason?.replaceAll("_", " ") ?? "failed";
+  if (!words) return line || (run.exit_code !== null ? `exit code ${run.exit_code}` : reason);
   return line && !line.toLowerCase().includes(words) ? `${words}: ${line}` : words;
 }
 

@@ -17,10 +17,10 @@ export function Lines({ lines }: { lines: readonly ImportedLine[] }) {
 const isTaken = (line: ImportedLine): boolean =>
   line.outcome === "job" && line.action !== "refused" && line.action !== "kept";
 
-/** What needs a look: a job with warnings, and a line that is left out although it was meant to run something. */
-function statusOf(line: ImportedLine): "success" | "partial" | "missed" | "skipped" {
+/** A job with warnings needs a look; a line that was meant to run something and is left out has failed. */
+function statusOf(line: ImportedLine): "success" | "partial" | "failed" | "skipped" {
   if (isTaken(line)) return line.warnings.length > 0 ? "partial" : "success";
-  return line.reason ? "missed" : "skipped";
+  return line.reason ? "failed" : "skipped";
 }
 
 function Line({ line }: { line: ImportedLine }) {

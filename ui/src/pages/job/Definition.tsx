@@ -8,6 +8,7 @@ import { Loading } from "@/parts/Loading";
 import { Section } from "@/parts/Section";
 import { type Fact, factsOf } from "./facts";
 import classes from "./job.module.css";
+import { tomlOf } from "./queries";
 
 /** What the job does and how it is limited, as its file or the API said. */
 export function Definition({ jobId, job }: { jobId: string; job: JobView }) {
@@ -15,8 +16,9 @@ export function Definition({ jobId, job }: { jobId: string; job: JobView }) {
   const { data, isPending } = useQuery(jobs.get(jobId));
   const document = data?.document ?? null;
   const facts = document ? factsOf(document) : [];
+  const { data: toml } = useQuery({ ...tomlOf(jobId), enabled: job.source === "file", retry: false });
   return (
-    <Section title="Definition" more={<code className="faint">{job.source}</code>}>
+    <Section title="Definition" more={<code className="faint">{toml?.place ?? job.source}</code>}>
       <div className={classes.facts}>
         {isPending && <Loading rows={5} />}
         <KeyValue facts={facts.map((fact) => [fact.name, <Value key={fact.name} fact={fact} />] as const)} />

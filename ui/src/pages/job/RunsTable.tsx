@@ -20,7 +20,6 @@ const TRIGGERS: Record<string, string> = {
   catchup: "caught up after its planned time",
   api: "started by the API",
   manual: "started by hand",
-  retry: "repeated",
 };
 
 /** Return why a run is as it is, in a few words. Pure. */
@@ -31,8 +30,14 @@ export function whyOf(
   const why =
     hasFailed(run.status) || run.status === "skipped" || run.status === "cancelled" || run.reason
       ? causeOf(run)
-      : (TRIGGERS[run.trigger] ?? run.trigger);
+      : triggerWords(run.trigger);
   return [why, attempts].filter(Boolean).join(", ");
+}
+
+/** "retry:01M7..." names the run that it repeats. */
+function triggerWords(trigger: string): string {
+  const [kind = "", id] = trigger.split(":");
+  return kind === "retry" && id ? `repeats ${id.slice(-8)}` : (TRIGGERS[kind] ?? trigger);
 }
 
 const COLUMNS: readonly Column<RunView>[] = [

@@ -103,6 +103,8 @@ describe("whyOf", () => {
     expect(whyOf(run)).toBe("planned");
     expect(whyOf({ ...run, attempt: 2 })).toBe("planned, attempt 2");
     expect(whyOf({ ...run, status: "failed", reason: "timeout" })).toBe("took longer than its timeout");
+    expect(whyOf({ ...run, status: "cancelled", reason: "cancelled", exit_code: null })).toBe("cancelled");
+    expect(whyOf({ ...run, trigger: "retry:01M7TVZ4GHABGKWYW3BX7EY4YE" })).toBe("repeats BX7EY4YE");
   });
 });
 

@@ -1,11 +1,13 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch, IconX } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import type { JobState } from "@/api/types.gen";
+import type { JobFacets, JobState } from "@/api/types.gen";
 import { type ChipOption, Chips } from "@/parts/Chips";
 import { useKeys } from "@/shell/keys";
 import classes from "./jobs.module.css";
+import { rows } from "./queries";
 import { type JobsSearch, KINDS, type Kind } from "./search";
 
 const STATE_CHIPS: readonly ChipOption<JobState | "all">[] = [
@@ -23,12 +25,14 @@ interface Props {
 
 /** The filters of the list, all of them in the URL. */
 export function Filters({ search, onChange }: Props) {
+  const { data: facets } = useQuery(rows.facets());
+  const states = STATE_CHIPS.map((chip) => ({ ...chip, count: facets && countOf(facets, chip.value) }));
   return (
     <div className={classes.filters}>
       <SearchInput value={search.search ?? ""} onChange={(text) => onChange({ search: text || undefined })} />
       <Chips
         label="State"
-        options={STATE_CHIPS}
+        options={states}
         value={search.state}
         onChange={(state) => onChange({ state: state === "all" ? undefined : state })}
       />
@@ -45,13 +49,20 @@ export function Filters({ search, onChange }: Props) {
       <Select
         className={classes.kinds}
         aria-label="Kind"
-        data={[{ value: "", label: "All kinds" }, ...KINDS.map((kind) => ({ value: kind, label: kind }))]}
+        data={[
+          { value: "", label: "All kinds" },
+          ...KINDS.map((kind) => ({ value: kind, label: facets ? `${kind} ${facets.kinds[kind] ?? 0}` : kind })),
+        ]}
         value={search.kind ?? ""}
         onChange={(kind) => onChange({ kind: (kind || undefined) as Kind | undefined })}
         comboboxProps={{ shadow: "md" }}
       />
     </div>
   );
+}
+
+function countOf(facets: JobFacets, state: JobState | "all"): number {
+  return state === "all" ? facets.total : (facets.states[state] ?? 0);
 }
 
 const PAUSE_IN_TYPING = 200;

@@ -74,18 +74,18 @@ export function JobTable({ list, search, onChange, selected, onSelect }: Props) 
       key: "strip",
       title: "Last 30 ticks and the next 5",
       isWide: true,
-      width: "302px",
+      width: "300px",
       render: (row) => <JobStrip row={row} active={place?.id === row.id ? place.tick : null} onOpen={openTick} />,
     },
     { key: "next", title: "Next", align: "right", width: "92px", render: (row) => <NextCell row={row} /> },
-    { key: "moment", title: "", isWide: true, width: "78px", render: (row) => <NextMoment row={row} /> },
+    { key: "moment", title: "", isWide: true, width: "84px", render: (row) => <NextMoment row={row} /> },
     { key: "last", title: "Last run", width: "var(--last-width)", render: (row) => <LastCell row={row} /> },
     {
       key: "usual",
       title: "Usual",
       align: "right",
       isWide: true,
-      width: "70px",
+      width: "58px",
       render: (row) => <span className="muted">{roughly(row.usual_duration)}</span>,
     },
     {
@@ -93,11 +93,11 @@ export function JobTable({ list, search, onChange, selected, onSelect }: Props) 
       title: "Tags",
       align: "right",
       isWide: true,
-      width: "132px",
+      width: "112px",
       render: (row) => (
         <div className={classes.end} data-open={running === row.id || undefined}>
           <span className={classes.tags}>
-            <Tags tags={row.tags} letters={15} />
+            <Tags tags={row.tags} letters={11} />
           </span>
           <span className={classes.actions}>
             <RowActions

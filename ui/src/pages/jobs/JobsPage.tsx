@@ -5,6 +5,7 @@ import { useState } from "react";
 import { useMe } from "@/access/useMe";
 import { useList } from "@/api/useList";
 import { PageTitle } from "@/parts/PageTitle";
+import { useKeys } from "@/shell/keys";
 import { TickLegend } from "@/ticks/TickLegend";
 import { BulkBar } from "./BulkBar";
 import { Filters } from "./Filters";
@@ -52,6 +53,8 @@ export function JobsPage() {
 
 function Actions() {
   const { may } = useMe();
+  const navigate = useNavigate();
+  useKeys(may("edit") ? { create: () => void navigate({ to: "/new/job" }) } : {});
   if (!may("edit")) return null;
   return (
     <>

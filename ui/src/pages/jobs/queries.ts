@@ -16,5 +16,6 @@ export interface JobFilter {
 export const rows = {
   list: (query: JobFilter = {}) => list("overview", "/api/job-rows", { query }),
   get: (job_id: string) => one("overview", "/api/jobs/{job_id}/row", { path: { job_id } }),
+  facets: () => one("overview", "/api/job-rows/facets", {}),
   home: () => one("overview", "/api/home", {}),
 };

@@ -40,6 +40,7 @@ export function RunActions({ page }: { page: RunPage }) {
           text={cancelText(page)}
           action="Cancel the run"
           isDangerous
+          shortcut="cancel"
           onConfirm={() => cancel.mutate(run.id)}
         />
       )}
@@ -66,6 +67,7 @@ export function RunActions({ page }: { page: RunPage }) {
           title={`Run ${run.job_id} again?`}
           text="A new run with the same parameters. This one stays as it is."
           action="Run again"
+          shortcut="runNow"
           onConfirm={() => retry.mutate({ id: run.id, failed: false })}
         />
       )}

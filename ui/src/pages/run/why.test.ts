@@ -22,7 +22,9 @@ test("a skipped run is told by its reason, a success needs no words", () => {
 test("a run that waits says what for", () => {
   const why: Why = { code: "waits_for_limit", option: "max_concurrent", value: 1, holders: ["A"] };
   expect(whyText(why, at)).toBe("It waits: max_concurrent=1, held by A.");
-  expect(whyText({ code: "no_worker", queue: "gpu" }, at)).toContain("foliot worker --queue gpu");
+  expect(whyText({ code: "no_worker", queue: "gpu", needs: ["executor=worker", "fast"] }, at)).toContain(
+    "foliot worker --server URL --label fast --queue gpu",
+  );
 });
 
 test("an end says its reason and how often it was tried", () => {

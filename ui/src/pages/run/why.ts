@@ -81,7 +81,7 @@ export function whyText(why: Why, at: (time: string) => string): string {
     case "no_worker":
       return why.queue.startsWith("@")
         ? "No server is alive that runs it. Start one with: foliot serve"
-        : `No worker of queue "${why.queue}" is alive. Start one with: foliot worker --queue ${why.queue}`;
+        : `No worker of queue "${why.queue}" is alive. Start one with: ${workerCommand(why.queue, why.needs)}`;
     case "no_fitting_worker":
       return `No worker of queue "${why.queue}" may have it now: ${why.workers.map(unfit).join("; ")}.`;
     case "waits_for_limit":
@@ -112,10 +112,18 @@ export function whyText(why: Why, at: (time: string) => string): string {
 }
 
 type Simple = "ended" | "unreadable" | "succeeded" | "running" | "due" | "retry_due" | "cancel_requested";
-/** Why a living worker does not get a run: "gpu-1 lacks gpu". */
-function unfit({ worker, missing, is_paused, is_draining }: Unfit): string {
-  if (is_draining) return `${worker} is draining`;
-  return is_paused ? `${worker} is paused` : `${worker} lacks ${some(missing)}`;
+/** The command that starts a worker with what a run needs: labels, and "executor=worker" for a remote one. */
+function workerCommand(queue: string, needs: string[]): string {
+  const server = needs.includes("executor=worker") ? " --server URL" : "";
+  const labels = needs.filter((one) => !one.includes("=")).map((one) => ` --label ${one}`);
+  return `foliot worker${server}${labels.join("")} --queue ${queue}`;
+}
+
+/** Why a living worker does not get a run: "build-7 of gpus lacks gpu". */
+function unfit({ worker, pool, missing, is_paused, is_draining }: Unfit): string {
+  const name = pool === "" || pool === worker ? worker : `${worker} of ${pool}`;
+  if (is_draining) return `${name} is draining`;
+  return is_paused ? `${name} is paused` : `${name} lacks ${some(missing)}`;
 }
 
 type Waits =

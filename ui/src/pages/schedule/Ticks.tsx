@@ -39,7 +39,9 @@ interface Props {
 export function Ticks({ page, ticks, kind, open, onOpen }: Props) {
   const navigate = useNavigate({ from: "/schedules/$scheduleId" });
   const { counts, schedule_id: id } = page;
-  const numbers = { ...counts, failed: counts.failed + counts.failed_runs };
+  // The account counts what had to catch up; the marks also show what began late.
+  const late = ticks.filter(FITS.late).reduce((sum, tick) => sum + tick.count, 0);
+  const numbers = { ...counts, failed: counts.failed + counts.failed_runs, late };
   const options = [
     { value: "all", word: "All", count: counts.planned },
     ...KINDS.filter((one) => numbers[one] > 0 || one === kind).map((one) => ({

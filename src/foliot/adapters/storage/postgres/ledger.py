@@ -238,7 +238,7 @@ async def _save(
     boots = [(firing.uid, *firing.boot) for firing in firings if firing.boot is not None]
     if boots:
         await transaction.run("add_boots", *columns(boots))
-    transaction.note(EventKind.TICKS_SETTLED, settled(firings))
+    transaction.add_event(EventKind.TICKS_SETTLED, settled(firings))
 
 
 async def _start(transaction: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:

@@ -158,7 +158,7 @@ async def _change_class(
     await transaction.run("change_shared", project, [change.key], [body])
     if cancels:
         await cancel_runs(transaction, cancels, now)
-    transaction.note(EventKind.ALERT_RAISED, event_items.alerts(raised))
+    transaction.add_event(EventKind.ALERT_RAISED, event_items.alerts(raised))
     transaction.record(changes.changed_class(change.key, cancels, raised))
     return True
 
@@ -268,7 +268,7 @@ async def _mark_unstarted(transaction: Transaction, run_ids: list[RunId], now: I
     taken = await take_unstarted(transaction, run_ids)
     if taken:
         ended = await transaction.rows("end_marked", taken, now)
-        transaction.note(EventKind.RUNS_ENDED, event_items.marked(dict(ended)))
+        transaction.add_event(EventKind.RUNS_ENDED, event_items.marked(dict(ended)))
         await follow_ends(transaction, taken)
     return {run_id: Marked(MarkAnswer.MARKED, run_id) for run_id in taken}
 
@@ -292,8 +292,8 @@ async def _substitute(transaction: Transaction, run_id: RunId, new_id: RunId, no
     if known is not None:
         return Marked(MarkAnswer.SUCCESS, known)
     job_id = await transaction.value("add_substitute", run_id, new_id, mark_trigger(run_id), now)
-    transaction.note(EventKind.RUNS_CREATED, [[new_id, job_id]])
-    transaction.note(EventKind.RUNS_ENDED, event_items.marked({new_id: 0}))
+    transaction.add_event(EventKind.RUNS_CREATED, [[new_id, job_id]])
+    transaction.add_event(EventKind.RUNS_ENDED, event_items.marked({new_id: 0}))
     await follow_ends(transaction, [new_id])
     return Marked(MarkAnswer.RECORDED, new_id)
 

@@ -105,7 +105,7 @@ class _Reader:
         return paused
 
     async def busy(self, job_ids: Collection[JobId], at: Instant | None) -> set[JobId]:
-        """Return jobs with a run that takes a slot or, without limits, that is due and has not ended."""
+        """Return jobs with a run that takes a place in its limit or, without limits, that is due and has not ended."""
         asked = columns((job_id, job_limit(job_id, 1).key) for job_id in sorted(job_ids))
         rows = await self._rows("busy_jobs", self._project, *asked, at, NEWEST_RUNS) if asked else []
         return {row[0] for row in rows}

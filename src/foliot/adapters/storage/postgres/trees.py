@@ -204,7 +204,7 @@ async def _begin(
     if steps:
         await transaction.run("add_steps", *columns(steps))
     await note_trees(transaction, [lease.run_id for lease in own if lease.cancel_at is not None])
-    transaction.note(EventKind.EXECUTIONS_OPENED, event_items.opened(opening.tree for opening in openings))
+    transaction.add_event(EventKind.EXECUTIONS_OPENED, event_items.opened(opening.tree for opening in openings))
     note_steps(transaction, openings)
     await save_effects(transaction, project, [one.effects for one in openings if one.effects is not None])
     await start_runs(transaction, project, [run for opening in openings for run in opening.runs], now)

@@ -42,11 +42,6 @@ class AccountReads:
         self._runs = runs
         self._definitions = definitions
 
-    def of_all(self, uids: Collection[ScheduleUid], since: Instant, until: Instant) -> Read[Counted]:
-        """Count the planned times of all schedules in [since, until]."""
-        [(failed,)] = yield Query("failed_tick_runs", (first_id_at(since), since, until, COUNTED))
-        return (yield from self._count(uids, since, until, failed))
-
     def ledger(self, only: LedgerFilter) -> Read[LedgerDetails | None]:
         rows = yield Query("get_schedules", (self._project, [only.schedule_id]))
         if not rows:
@@ -56,21 +51,21 @@ class AccountReads:
         found = [ListedTick(schedule.id, ledger_row_of(row)) for row in rows]
         ticks = found[: only.limit]
         shown = [tick.row.record.run_id for tick in ticks]
-        first = first_id_at(only.since)
-        values = (self._project, schedule.id, schedule.uid, first, only.since, only.until, COUNTED)
-        [(failed,)] = yield Query("failed_runs_of_schedule", values)
         return LedgerDetails(
             schedule=schedule,
             ticks=ticks,
             is_complete=len(found) <= only.limit,
             states=(yield from self._runs.states([one for one in shown if one is not None])),
-            account=(yield from self._count([schedule.uid], only.since, only.until, failed)).account,
+            account=(yield from self.of_schedules([schedule.uid], only.since, only.until)).account,
             project_pause=(yield from last_project_pause(self._project)),
         )
 
-    def _count(self, uids: Collection[ScheduleUid], since: Instant, until: Instant, failed: int) -> Read[Counted]:
+    def of_schedules(self, uids: Collection[ScheduleUid], since: Instant, until: Instant) -> Read[Counted]:
+        """Count the planned times of these schedules in [since, until]."""
         if not uids:
-            return Counted(Account(dict.fromkeys(TickOutcome, 0), 0, failed, is_complete=True), [])
+            return Counted(Account(dict.fromkeys(TickOutcome, 0), 0, 0, is_complete=True), [])
+        values = (list(uids), first_id_at(since), since, until, COUNTED)
+        [(failed,)] = yield Query("failed_tick_runs", values)
         ran = yield Query("ran_ticks", (list(uids), since, until, COUNTED))
         others = yield Query("other_ticks", (list(uids), list(_OTHERS), since, until, COUNTED))
         outcomes = dict.fromkeys(TickOutcome, 0)

@@ -98,7 +98,7 @@ class FanoutReads:
         return int(rows[0][0]) if rows else -1
 
     def _running(self, record: FanoutRecord, only: ItemFilter) -> Read[ItemsPage]:
-        matches, found = item_matcher(only.pattern), list[FanoutItem]()
+        matches, found = item_matcher(only.pattern, only.text), list[FanoutItem]()
         key = item_key(only.after) if only.after >= 0 else ""
         rows = yield Query("running_child_keys", (record.run_id, key, _PAGE))
         keys = [row[0] for row in rows]
@@ -113,7 +113,7 @@ class FanoutReads:
     def _started(self, record: FanoutRecord, only: ItemFilter) -> Read[ItemsPage]:
         """Return items that wait or have succeeded. These have no index, so the items with runs are searched."""
         wanted = _WAITING if only.status is ItemStatus.WAITING else _SUCCEEDED
-        matches, found = item_matcher(only.pattern), list[FanoutItem]()
+        matches, found = item_matcher(only.pattern, only.text), list[FanoutItem]()
         first, started = only.after + 1, (yield from self._last_started(record.run_id))
         stop = min(started + 1, first + _SEARCHED)
         while first < stop:
@@ -132,12 +132,12 @@ class FanoutReads:
         return ItemsPage(record, found, first - 1 if first <= started and first >= stop else None)
 
     def _all(self, record: FanoutRecord, only: ItemFilter) -> Read[ItemsPage]:
-        matches, found = item_matcher(only.pattern), list[tuple[int, bytes]]()
+        matches, found = item_matcher(only.pattern, only.text), list[tuple[int, bytes]]()
         first, count = only.after + 1, record.body.items
         stop = min(count, first + _SEARCHED)
         while first < stop and len(found) < only.limit:
             # A page without a search reads no more items than it needs.
-            size = min(_PAGE, only.limit if only.pattern is None else _PAGE, stop - first)
+            size = min(_PAGE, _PAGE if only.is_search else only.limit, stop - first)
             documents = yield from self._documents(record.run_id, first, size)
             for index, document in enumerate(documents, first):
                 first = index + 1
@@ -162,7 +162,7 @@ class FanoutReads:
 
     def _unsuccessful(self, record: FanoutRecord, only: ItemFilter, wanted: Collection[Status]) -> Read[ItemsPage]:
         """Return children that ended without success, with one of these statuses."""
-        matches, found = item_matcher(only.pattern), list[FanoutItem]()
+        matches, found = item_matcher(only.pattern, only.text), list[FanoutItem]()
         key, rows = item_key(only.after) if only.after >= 0 else "", list[Any]()
         for _ in range(_SEARCHED // _PAGE):
             rows = [*(yield Query("unsuccessful_children", (record.run_id, key, _PAGE)))]

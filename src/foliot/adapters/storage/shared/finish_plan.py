@@ -10,7 +10,7 @@ from foliot.domain.gate.spec import Action
 from foliot.domain.ids import JobId, RunId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant, later
 from foliot.domain.job.job import Options
-from foliot.domain.run.lease import EXECUTOR, Claim, Finish
+from foliot.domain.run.lease import APP_EXECUTOR, Claim, Finish
 from foliot.domain.run.outcome import (
     DONE,
     Cancelled,
@@ -67,7 +67,7 @@ class LeasedRun(Struct, frozen=True, gc=False):
 
     @property
     def has_places(self) -> bool:
-        """Whether the run may hold a slot of a limit, or the slot of its schedule."""
+        """Whether the run may hold a place in a limit, or the overlap key of its schedule."""
         return self.has_limits or self.schedule_uid is not None
 
 
@@ -138,7 +138,7 @@ def plan_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Lease]) -> 
             ended.append((lease, SUCCEEDED))
             continue
         verdict = verdict_of(lease, finish.outcome, lease.run.options)
-        if lease.worker_id == EXECUTOR:
+        if lease.worker_id == APP_EXECUTOR:
             verdict = without_retry(verdict)
         if lease.cancel_at is not None:
             verdict = apply_cancel(verdict)

@@ -38,7 +38,7 @@ class HomeReads:
         names = {
             ScheduleUid(uid): ScheduleId(name) for uid, name in (yield Query("living_schedules", (self._project,)))
         }
-        account, missed = yield from self._accounts.of_all(names, only.since, only.until)
+        account, missed = yield from self._accounts.of_schedules(names, only.since, only.until)
         running = yield from self._newest(BEGUN, RunFilter(limit=_ROWS, roots=True))
         before = RunId(first_id_at(only.waiting_since))
         queued = yield from self._newest([Status.QUEUED], RunFilter(before=before, limit=_ROWS, roots=True))

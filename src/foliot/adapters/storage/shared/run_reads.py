@@ -203,19 +203,24 @@ class RunReads:
     def _search(self, only: RunFilter, among: RunListFilter, tagged: Collection[str] | None) -> Read[list[Run]]:
         """Return the newest runs of a filter that are of a kind and of some jobs, and not older than a moment."""
         first = max(among.prefix, "" if among.since is None else first_id_at(among.since))
-        is_search = among.kind is not None or tagged is not None
-        size = max(only.limit, _SEARCH_PAGE) if is_search else only.limit
-        found: list[Run] = []
-        for _ in range(_SEARCH_PAGES if is_search else 1):
-            page = yield from self.page(only._replace(limit=size))
+        if among.kind is None and tagged is None:
+            return [run for run in (yield from self.page(only)) if run.id >= first]
+        size = max(only.limit, _SEARCH_PAGE)
+        found: list[RunId] = []
+        for _ in range(_SEARCH_PAGES):
+            # Payloads and outputs are read for the runs that are found only.
+            page = yield from self.brief_page(only._replace(limit=size))
             recent = [run for run in page if run.id >= first]
             found += [
-                run for run in recent if among.kind in (None, kind_of(run)) and (tagged is None or run.job_id in tagged)
+                run.id
+                for run in recent
+                if among.kind in (None, kind_of(run)) and (tagged is None or run.job_id in tagged)
             ]
             if len(found) >= only.limit or len(recent) < size:
                 break
             only = only._replace(before=page[-1].id)
-        return found[: only.limit]
+        runs = yield from self.by_id(found[: only.limit])
+        return [runs[run_id] for run_id in found[: only.limit] if run_id in runs]
 
     def _tagged(self, tag: str) -> Read[frozenset[str]]:
         """Return the jobs with a tag, of the first 10,000."""

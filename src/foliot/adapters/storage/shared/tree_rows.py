@@ -24,7 +24,7 @@ from foliot.domain.workflow.plan import ExecutionBody
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable
-from foliot.ports.definitions import Behind, WorkflowVersion
+from foliot.ports.definitions import JobsBehind, WorkflowVersion
 
 _WORKFLOW: Final = msgspec.json.Decoder(WorkflowSpec)
 _BODY: Final = msgspec.json.Decoder(ExecutionBody)
@@ -79,7 +79,7 @@ class NamedJobs(NamedTuple):
         return cls({*jobs_behind(versions), *map(JobId, unreadable)}, unreadable)
 
 
-def behind_of(project: str, rows: Sequence[Row], named: NamedJobs) -> Behind:
+def behind_of(project: str, rows: Sequence[Row], named: NamedJobs) -> JobsBehind:
     """Return which of these jobs are removed with their workflows.
 
     An unreadable job is removed only if a version names it or its document marks it as part of a workflow. A name in
@@ -89,7 +89,7 @@ def behind_of(project: str, rows: Sequence[Row], named: NamedJobs) -> Behind:
     unreadable = {JobId(error.name) for error in errors}
     parts = {job.id for job in jobs if is_part_of_workflow(job.spec)}
     known = named.jobs | ({row[0] for row in rows if _is_marked_part_of_workflow(row[1])} if unreadable else set())
-    return Behind(parts | (unreadable & known), unreadable - known)
+    return JobsBehind(parts | (unreadable & known), unreadable - known)
 
 
 def _is_marked_part_of_workflow(document: Any) -> bool:

@@ -10,10 +10,10 @@ from foliot.adapters.storage.shared.definition_cache import Reference, gated_of
 from foliot.adapters.storage.shared.documents import decode_names, encode_names
 from foliot.adapters.storage.shared.finish_plan import gate_ending
 from foliot.adapters.storage.shared.rows import worker_of
-from foliot.adapters.storage.sqlite.database.context import Context, Part
+from foliot.adapters.storage.sqlite.database.context import Context, PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
-from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_slots
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_places
 from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
 from foliot.adapters.storage.sqlite.rows.end import end_unstarted
 from foliot.adapters.storage.sqlite.rows.failures import stop_failed_jobs
@@ -32,7 +32,7 @@ _NEWEST_RUNS: Final = 50
 _QUEUES: Final = 2
 
 
-class SqliteAdmission(Part):
+class SqliteAdmission(PortBase):
     """Fills `ports.admission.Admission`."""
 
     def __init__(self, context: Context) -> None:
@@ -121,7 +121,7 @@ def _decide_gates(
     ends = {run_id: ended for run_id, decision in waiting if (ended := gate_ending(decision)) is not None}
     started = encode_names(run_id for run_id, _ in waiting if run_id not in ends)
     _place_due(tx, tx.rows(SQL["passed_runs"], (started,)), now)
-    end_unstarted(tx, ends, release_slots(tx, ends), now)
+    end_unstarted(tx, ends, release_places(tx, ends), now)
     stop_failed_jobs(tx, [run_id for run_id, ended in ends.items() if ended.status is Status.FAILED], now)
     later = [run_id for run_id, until in postponed if tx.run(SQL["postpone"], (until, run_id))]
     return [one.run_id for one in waiting] + later

@@ -5,7 +5,7 @@ from typing import Final
 
 from foliot.adapters.storage.shared.audit_rows import audit_entry
 from foliot.adapters.storage.shared.documents import encode_names
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.session import SQL, Row
 from foliot.domain.access.trail import AuditAction, AuditEntry, AuditKind, ChangeRecord
 from foliot.domain.instant import LATEST, Instant
@@ -14,7 +14,7 @@ from foliot.ports.audit import AuditCursor, AuditFilter
 _NEWEST: Final = AuditCursor(LATEST, 1 << 62)
 
 
-class SqliteAudit(Part):
+class SqliteAudit(PortBase):
     """Fills `ports.audit.Audit`."""
 
     async def add(self, changes: Sequence[ChangeRecord], *, at: Instant | None = None) -> None:

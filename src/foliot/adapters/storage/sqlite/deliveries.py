@@ -6,14 +6,14 @@ import msgspec
 
 from foliot.adapters.storage.shared.delivery_rows import delivery_of, storable
 from foliot.adapters.storage.shared.documents import encode_names
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.domain.instant import Instant, Millis
 from foliot.ports.deliveries import Delivery, DeliveryResult, NewDelivery
 
 
-class SqliteDeliveries(Part):
+class SqliteDeliveries(PortBase):
     """Fills `ports.deliveries.Deliveries`."""
 
     async def add(self, deliveries: Sequence[NewDelivery], *, at: Instant | None = None) -> int:

@@ -3,14 +3,14 @@
 from collections.abc import Collection
 
 from foliot.adapters.storage.shared import changes
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.domain.instant import Instant
 from foliot.ports.dsns import StoredDsn
 
 
-class SqliteDsns(Part):
+class SqliteDsns(PortBase):
     """Fills `ports.dsns.Dsns`."""
 
     async def put(self, name: str, engine: str, sealed: bytes, *, at: Instant | None = None) -> bool:

@@ -9,7 +9,7 @@ from foliot.adapters.storage.shared.enrolment_rows import (
     joined_enrolment,
     removed_enrolment,
 )
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.domain.access.token import USE_INTERVAL
@@ -20,7 +20,7 @@ from foliot.ports.enrolments import NewEnrolment, StoredEnrolment
 from foliot.ports.topic import Topic
 
 
-class SqliteEnrolments(Part):
+class SqliteEnrolments(PortBase):
     """Fills `ports.enrolments.Enrolments`."""
 
     async def add(self, enrolment: NewEnrolment, *, at: Instant | None = None) -> bool:

@@ -1,10 +1,10 @@
 """The items of fanouts."""
 
-from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.item_rows import encode_items, item_run_of, items_in
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
+from foliot.adapters.storage.sqlite.rows.finish import held_lease
 from foliot.adapters.storage.sqlite.rows.results import read_results
 from foliot.domain.fanout.chunk import ItemChunk
 from foliot.domain.fanout.result import ChildResult, ResultQuery
@@ -13,7 +13,7 @@ from foliot.domain.run.lease import Claim
 from foliot.ports.items import ItemRun
 
 
-class SqliteItems(Part):
+class SqliteItems(PortBase):
     """Fills `ports.items.ItemStore`."""
 
     async def count(self, run_id: RunId) -> int | None:
@@ -44,10 +44,8 @@ class SqliteItems(Part):
 
 
 def _append(tx: Transaction, run_id: RunId, chunk: ItemChunk, claim: Claim | None) -> bool:
-    if claim is not None:
-        rows = tx.rows(SQL["held_leases"], (encode([claim.token]),))
-        if [row[:3] for row in rows] != [(claim.token, claim.run_id, claim.worker_id)]:
-            return False
+    if claim is not None and held_lease(tx, claim) is None:
+        return False
     if tx.value(SQL["item_count"], (run_id,)) is not None:
         return True
     if chunk.first == 0:

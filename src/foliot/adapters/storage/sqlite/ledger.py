@@ -21,7 +21,7 @@ from foliot.adapters.storage.shared.ledger import (
 from foliot.adapters.storage.shared.project_pauses import project_pauses_of
 from foliot.adapters.storage.shared.row_types import instant_of
 from foliot.adapters.storage.shared.rows import job_of, pause_of, planned_of, read_rows, revision_of
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
@@ -44,7 +44,7 @@ _OWN: Final = 9
 _IN_FLIGHT, _HAS_PAUSES, _HAS_PLANNED = range(3)
 
 
-class SqliteLedger(Part):
+class SqliteLedger(PortBase):
     """Fills `ports.ledger.Ledger`."""
 
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
@@ -154,7 +154,7 @@ def _commit_firings(tx: Transaction, project: str, firings: Sequence[Firing], no
         if not _try_save(tx, project, saved, now):
             # A tick that is already in the ledger, or a run that cannot be stored: only its own firing is refused.
             saved = [firing for firing in saved if _try_save(tx, project, [firing], now)]
-    tx.note(now, EventKind.TICKS_SETTLED, event_items.settled(saved))
+    tx.add_event(now, EventKind.TICKS_SETTLED, event_items.settled(saved))
     return [firing.uid for firing in saved]
 
 
@@ -271,7 +271,7 @@ def save_punctual(tx: Transaction, project: str, firings: Sequence[Firing], now:
         tx.run(SQL["hold_punctual_runs"], (newest, OVERLAP_PREFIX))
         tx.run(SQL["ready_punctual_runs"], (newest, PRIORITY_STEP))
         tx.ring(*topics_of_ready(run.options.lane for run in runs))
-    tx.note(now, EventKind.RUNS_CREATED, event_items.created(firing.runs[0] for firing in firings))
+    tx.add_event(now, EventKind.RUNS_CREATED, event_items.created(firing.runs[0] for firing in firings))
 
 
 def _punctual_row(run: NewRun, project: str, now: Instant) -> tuple[object, ...]:

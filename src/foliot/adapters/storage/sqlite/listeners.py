@@ -1,12 +1,12 @@
 """The positions of listeners in the events."""
 
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.domain.instant import Instant, Millis
 
 
-class SqliteListeners(Part):
+class SqliteListeners(PortBase):
     """Fills `ports.listeners.Listeners`."""
 
     async def newest(self) -> int:

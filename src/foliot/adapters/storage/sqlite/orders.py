@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from foliot.adapters.storage.shared import changes, event_items
 from foliot.adapters.storage.shared.documents import encode_names
-from foliot.adapters.storage.sqlite.database.context import Context, Part
+from foliot.adapters.storage.sqlite.database.context import Context, PortBase
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Bulk, Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
@@ -27,7 +27,7 @@ from foliot.domain.tree.settlement import SharedChange
 from foliot.ports.orders import Created
 
 
-class SqliteOrders(Part):
+class SqliteOrders(PortBase):
     """Fills `ports.orders.Orders`."""
 
     def __init__(self, context: Context, finishes: Finishes) -> None:
@@ -81,7 +81,7 @@ class SqliteOrders(Part):
             if not tx.run(SQL["change_shared"], (self._project, change.key, change.version, change.body)):
                 return False
             cancel_runs(tx, cancels, tx.now(at))
-            tx.note(tx.now(at), EventKind.ALERT_RAISED, event_items.alerts(alerts))
+            tx.add_event(tx.now(at), EventKind.ALERT_RAISED, event_items.alerts(alerts))
             tx.record(tx.now(at), changes.changed_class(change.key, cancels, alerts))
             return True
 
@@ -167,7 +167,7 @@ def _substitute(tx: Transaction, project: str, pair: tuple[RunId, RunId], job_id
         return Marked(MarkAnswer.SUCCESS, RunId(known))
     tx.run(SQL["add_substitute"], (new_id, mark_trigger(run_id), now, run_id))
     tx.run(SQL["take_mark"], (project, job_id, mark_key(run_id), new_id))
-    tx.note(now, EventKind.RUNS_CREATED, [[new_id, job_id]])
-    tx.note(now, EventKind.RUNS_ENDED, event_items.marked({new_id: 0}))
+    tx.add_event(now, EventKind.RUNS_CREATED, [[new_id, job_id]])
+    tx.add_event(now, EventKind.RUNS_ENDED, event_items.marked({new_id: 0}))
     follow_ends(tx, [new_id])
     return Marked(MarkAnswer.RECORDED, new_id)

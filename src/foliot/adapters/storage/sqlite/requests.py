@@ -1,14 +1,14 @@
 """Answers to requests with an idempotency key."""
 
 from foliot.adapters.storage.shared.request_rows import begun_of
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.domain.access.request import KEPT_FOR, TAKEOVER_AFTER, Begun, NewRequest, RequestKey, StoredAnswer
 from foliot.domain.instant import Instant
 
 
-class SqliteRequests(Part):
+class SqliteRequests(PortBase):
     """Fills `ports.requests.Requests`."""
 
     async def begin(self, key: RequestKey, digest: bytes, resource_id: str, *, at: Instant | None = None) -> Begun:

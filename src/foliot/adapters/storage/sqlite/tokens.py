@@ -2,7 +2,7 @@
 
 from foliot.adapters.storage.shared.documents import encode_names
 from foliot.adapters.storage.shared.token_rows import created_token, revoked_token, token_of
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.domain.access.token import USE_INTERVAL
@@ -10,7 +10,7 @@ from foliot.domain.instant import Instant
 from foliot.ports.tokens import NewToken, StoredToken
 
 
-class SqliteTokens(Part):
+class SqliteTokens(PortBase):
     """Fills `ports.tokens.Tokens`."""
 
     async def add(self, token: NewToken, *, at: Instant | None = None) -> bool:

@@ -63,6 +63,7 @@ def _prefetched(session: Session, project: str, tree: Tree) -> Loaded:
     if not 0 < tree.size <= PREFETCHED_STEPS:
         return NOTHING_LOADED
     try:
+        # The time matters only to `busy`, which is not requested.
         return _read(session, project, Wanted(run_id=tree.run_id, all_states=True, paused_in=tree.job_id), Instant(0))
     except RowUnreadable:
         # The decision may not need the unreadable step: it loads the steps that it needs.
@@ -138,7 +139,7 @@ def _outputs(session: Session, wanted: Wanted) -> Mapping[str, Any]:
 
 
 def _jobs(session: Session, project: str, wanted: Wanted) -> tuple[Mapping[JobId, JobSpec | None], frozenset[JobId]]:
-    """The wanted jobs, and which of them are paused."""
+    """Return the wanted jobs, and which of them are paused."""
     if not wanted.jobs:
         return {}, frozenset()
     rows = session.rows(SQL["get_jobs"], (project, encode_names(wanted.jobs)))
@@ -148,7 +149,7 @@ def _jobs(session: Session, project: str, wanted: Wanted) -> tuple[Mapping[JobId
 
 
 def _busy(session: Session, project: str, wanted: Wanted, now: Instant) -> Mapping[JobId, bool]:
-    """Return jobs with a run that takes a slot or, without limits, that is due and has not ended."""
+    """Return jobs with a run that takes a place in its limit or, without limits, that is due and has not ended."""
     if not wanted.busy:
         return {}
     keys = {job_limit(job_id, 1).key: job_id for job_id in wanted.busy}

@@ -6,13 +6,13 @@ from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.finish_plan import Lease, unstorable_tree
 from foliot.adapters.storage.shared.tree_rows import state_row, tree_row
-from foliot.adapters.storage.sqlite.database.context import Context, Part
+from foliot.adapters.storage.sqlite.database.context import Context, PortBase
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.adapters.storage.sqlite.rows.create import create_runs
 from foliot.adapters.storage.sqlite.rows.end import note_trees
-from foliot.adapters.storage.sqlite.rows.finish import Finishes
+from foliot.adapters.storage.sqlite.rows.finish import Finishes, held_lease
 from foliot.adapters.storage.sqlite.rows.settle import SharedConflict, end_tree, save_effects, save_settlement
 from foliot.adapters.storage.sqlite.tree_loading import load_all, read_steps, read_unsettled
 from foliot.domain.events import EventKind
@@ -26,7 +26,7 @@ from foliot.domain.workflow.execution import StepRecord
 from foliot.ports.trees import Unsettled
 
 
-class SqliteTrees(Part):
+class SqliteTrees(PortBase):
     """Fills `ports.trees.TreeStore`."""
 
     def __init__(self, context: Context, finishes: Finishes) -> None:
@@ -63,39 +63,42 @@ class SqliteTrees(Part):
         return await self._writer.submit("settle_trees", work)
 
 
-def _open_all(tx: Transaction, project: str, save: Finishes, openings: Sequence[Opening], now: Instant) -> list[Token]:
+def _open_all(
+    tx: Transaction, project: str, finishes: Finishes, openings: Sequence[Opening], now: Instant
+) -> list[Token]:
     """Open the trees with a current token, and return the other tokens. A tree that cannot be stored fails its run."""
     stale: list[Token] = []
     for opening in openings:
         claim = opening.claim
         try:
             with tx.savepoint():
-                is_current = _open(tx, project, save, opening, now)
+                is_current = _open(tx, project, finishes, opening, now)
         except SharedConflict:
             is_current = False
         except UNSTORABLE:
-            stale += save.finish(tx, [unstorable_tree(claim)], now)
+            stale += finishes.finish(tx, [unstorable_tree(claim)], now)
             continue
         if not is_current:
             stale.append(claim.token)
     return stale
 
 
-def _open(tx: Transaction, project: str, save: Finishes, opening: Opening, now: Instant) -> bool:
+def _open(tx: Transaction, project: str, finishes: Finishes, opening: Opening, now: Instant) -> bool:
+    """Open a tree, or cancel its run if the job was deleted. Return whether the token was current."""
     claim, tree, runs, steps, ended = opening.claim, opening.tree, opening.runs, opening.steps, opening.ended
-    rows = tx.rows(SQL["held_leases"], (encode([claim.token]),))
-    if [row[:3] for row in rows] != [(claim.token, claim.run_id, claim.worker_id)]:
+    lease = held_lease(tx, claim)
+    if lease is None:
+        # Opening a tree ended the lease. A repeated call finds the tree, and the token counts as current.
         return bool(tx.row(SQL["opened_tokens"], (claim.run_id, claim.token)))
     revision = tx.value(SQL["job_revision"], (project, tree.job_id))
     if revision is None and tree.revision is not None:
         # Deleting a workflow cancels runs that have not begun, and this run has not begun.
-        return not save.finish(tx, [Finish(claim.run_id, claim.worker_id, claim.token, Cancelled())], now)
+        return not finishes.finish(tx, [Finish(claim.run_id, claim.worker_id, claim.token, Cancelled())], now)
     if tree.revision not in (revision, None):
         return False
-    [lease] = [Lease(*row) for row in rows]
     _begin(tx, project, opening, lease)
-    tx.note(now, EventKind.EXECUTIONS_OPENED, event_items.opened([tree]))
-    tx.note(now, EventKind.STEPS_CHANGED, event_items.changed_steps(tree.run_id, runs, steps))
+    tx.add_event(now, EventKind.EXECUTIONS_OPENED, event_items.opened([tree]))
+    tx.add_event(now, EventKind.STEPS_CHANGED, event_items.changed_steps(tree.run_id, runs, steps))
     if lease.cancel_at is not None:
         note_trees(tx, [tree.run_id])
     save_effects(tx, project, opening.effects, now)

@@ -22,7 +22,7 @@ from foliot.adapters.storage.shared.pruning import (
     surplus_executions,
     unused_items,
 )
-from foliot.adapters.storage.sqlite.database.context import Context, Part
+from foliot.adapters.storage.sqlite.database.context import Context, PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.schema import MAIN
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
@@ -63,7 +63,7 @@ class _Removable(NamedTuple):
     """A run that was never created."""
 
 
-class SqliteUpkeep(Part):
+class SqliteUpkeep(PortBase):
     """Fills `ports.upkeep.Upkeep`."""
 
     def __init__(self, context: Context) -> None:
@@ -78,13 +78,19 @@ class SqliteUpkeep(Part):
 
     async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
         now = self._context.now(at)
-        # A copy: the thread of a cancelled call may still be searching.
+        # A copy: the thread of a cancelled call may still be searching. `search` and `_prune_logs` advance it.
         progress = copy(self._round)
 
         def search(session: Session) -> _Removable | None:
             if not _is_current(session, epoch):
                 return None
             return _find(session, self._project, progress, retention, now, limit)
+
+        removable = await self._reader.read(search)
+        if removable is None:
+            return None
+        # Logs first: after a crash in between, a run without a log is better than a log that is never removed.
+        logs = await self._prune_logs(removable, progress, retention, now, limit)
 
         def work(tx: Transaction) -> Pruned | None:
             if not _is_current(tx, epoch):
@@ -93,12 +99,6 @@ class SqliteUpkeep(Part):
                 tx.run(SQL["note_logs_kept_from"], (now - retention.logs_age,))
             return _remove(tx, removable, retention, now, limit)
 
-        found = await self._reader.read(search)
-        if found is None:
-            return None
-        removable = found
-        # Logs first: after a crash in between, a run without a log is better than a log that is never removed.
-        logs = await self._prune_logs(removable, progress, retention, now, limit)
         removed = await self._writer.submit("prune", work)
         if removed is None:
             return None
@@ -358,6 +358,7 @@ def _remove(tx: Transaction, removable: _Removable, retention: Retention, now: I
 
 
 def _remove_runs(tx: Transaction, run_ids: Collection[RunId]) -> tuple[int, int]:
+    """Remove runs with all rows that belong to them. Return the numbers of removed runs and of their dedupe keys."""
     if not run_ids:
         return 0, 0
     ids = encode_names(run_ids)

@@ -1,7 +1,7 @@
 """People with a password, and their sessions."""
 
 from foliot.adapters.storage.shared.user_rows import about_user, created_user
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.domain.access.login import SEEN_INTERVAL
@@ -10,7 +10,7 @@ from foliot.domain.instant import Instant
 from foliot.ports.users import NewSession, NewUser, StoredSession, StoredUser
 
 
-class SqliteUsers(Part):
+class SqliteUsers(PortBase):
     """Fills `ports.users.Users`."""
 
     async def add(self, user: NewUser, *, at: Instant | None = None) -> bool:

@@ -10,7 +10,7 @@ from foliot.adapters.storage.shared.definition_cache import Reference
 from foliot.adapters.storage.shared.documents import encode, encode_names, limit_keys, read_column, read_number
 from foliot.adapters.storage.shared.finish_plan import Lease, end_unreadable
 from foliot.adapters.storage.shared.rows import attempts_out_of_range, encode_facts, facts_of
-from foliot.adapters.storage.sqlite.database.context import Context, Part
+from foliot.adapters.storage.sqlite.database.context import Context, PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.adapters.storage.sqlite.rows.ask import ask_chain
@@ -32,18 +32,20 @@ from foliot.errors import RowUnreadable
 from foliot.ports.topic import Topic
 from foliot.ports.work import Claimed, Exchanged
 
-_RANK, _RUN_ID, _QUEUE, _JOB_ID, _ATTEMPT = range(5)
+_RANK, _RUN_ID, _LANE, _JOB_ID, _ATTEMPT = range(5)
 _CREATED_AT, _LIMITS, _SCHEDULE_UID, _PARENT_ID, _DEFINITION_ID = 8, 11, 12, 16, 18
 _MAX_PEEKED: Final = 10
 _NOTHING: Final = Claimed([], {})
 _LeaseRow = tuple[Token, RunId, WorkerId, int, Instant, bool]
+"""token, run_id, worker_id, attempt, started_at, is_bare"""
 
 
 class _Request(NamedTuple):
-    """A claim of up to `limit` runs from these queues, or of the named runs."""
+    """A claim of up to `limit` runs from these lanes, or of the named runs in them."""
 
     worker_id: WorkerId
-    queues: Sequence[str]
+    lanes: Sequence[str]
+    """What the columns `queue` of the tables contain (`domain.run.lane`)."""
     limit: int
     only: Collection[RunId] | None = None
     kinds: Sequence[str] = ()
@@ -57,7 +59,7 @@ class _Granted(NamedTuple):
     unreadable: list[Finish]
 
 
-class SqliteWork(Part):
+class SqliteWork(PortBase):
     """Fills `ports.work.Work`."""
 
     is_remote = False
@@ -177,7 +179,7 @@ class SqliteWork(Part):
         if column is None:
             return _NOTHING
         facts = facts_of(column)
-        request = request._replace(queues=_lanes(tx, request.queues, facts), kinds=facts.kinds)
+        request = request._replace(lanes=_lanes(tx, request.lanes, facts), kinds=facts.kinds)
         claims: list[Claim] = []
         references: set[Reference] = set()
         while True:
@@ -235,56 +237,55 @@ def _grant(tx: Transaction, project: str, request: _Request, now: Instant) -> _G
     job_ids = encode_names({job_id for job_id, _ in jobs})
     revisions: dict[str, int] = dict(tx.rows(SQL["job_revisions"], (project, job_ids)))
     tokens = range(last_token - len(rows) + 1, last_token + 1)
-    leases = [_lease(row, token, worker_id, now) for row, token in zip(rows, tokens, strict=True)]
+    leases = [_lease_row(row, token, worker_id, now) for row, token in zip(rows, tokens, strict=True)]
     tx.run_many(SQL["add_leases"], leases)
     references = {Reference(job_id, revisions.get(job_id), definition_id) for job_id, definition_id in jobs}
     claims: list[Claim] = []
     unreadable: list[Finish] = []
     for row, lease in zip(rows, leases, strict=True):
         try:
-            claims.append(_claim(row, lease, revisions))
+            claims.append(_claim_of(row, lease, revisions))
         except RowUnreadable as error:
             token, run_id, *_ = lease
             unreadable.append(end_unreadable(run_id, worker_id, token, error))
-    tx.note(now, EventKind.RUNS_STARTED, [[run_id, attempt] for _, run_id, _, attempt, *_ in leases])
+    tx.add_event(now, EventKind.RUNS_STARTED, [[run_id, attempt] for _, run_id, _, attempt, *_ in leases])
     return _Granted(claims, references, unreadable)
 
 
 def _take_next(tx: Transaction, request: _Request) -> Sequence[Row]:
-    """Remove the first runs from all the queues, in rank order."""
-    queues, limit = request.queues, request.limit
+    """Remove the first runs from all the lanes, in rank order."""
+    lanes, limit = request.lanes, request.limit
     if request.kinds:
         kinds = encode_names(request.kinds)
-        rows = [row for queue in queues for row in tx.rows(SQL["pick_ready_of_kinds"], (queue, limit, kinds))]
+        rows = [row for lane in lanes for row in tx.rows(SQL["pick_ready_of_kinds"], (lane, limit, kinds))]
         rows = sorted(rows, key=lambda row: row[:2])[:limit]
         tx.run_many(SQL["take_named"], [row[:3] for row in rows])
         return rows
-    rows = [row for queue in queues for row in tx.rows(SQL["pick_ready"], (queue, limit))]
-    if len(queues) > 1:
+    rows = [row for lane in lanes for row in tx.rows(SQL["pick_ready"], (lane, limit))]
+    if len(lanes) > 1:
         rows = sorted(rows, key=lambda row: row[:2])[:limit]
-    # The runs taken from a queue are its first ones, so everything up to the last of them is deleted.
-    last = {row[_QUEUE]: row for row in rows}
-    for queue, row in last.items():
-        tx.run(SQL["take_ready"], (queue, row[_RANK], row[_RUN_ID]))
+    # The runs taken from a lane are its first ones, so everything up to the last of them is deleted.
+    last = {row[_LANE]: row for row in rows}
+    for lane, row in last.items():
+        tx.run(SQL["take_ready"], (lane, row[_RANK], row[_RUN_ID]))
     return rows
 
 
 def _take_named(tx: Transaction, request: _Request, only: Collection[RunId]) -> Sequence[Row]:
-    """Remove the named runs that are ready from their queues."""
-    values = (encode_names(set(only)), PRIORITY_STEP, encode_names(request.queues), request.limit)
+    """Remove the named runs that are ready from their lanes."""
+    values = (encode_names(set(only)), PRIORITY_STEP, encode_names(request.lanes), request.limit)
     rows = tx.rows(SQL["pick_named"], values)
     tx.run_many(SQL["take_named"], [row[:3] for row in rows])
     return rows
 
 
-def _lease(row: Row, token: int, worker_id: WorkerId, now: Instant) -> _LeaseRow:
-    """token, run_id, worker_id, attempt, started_at, is_bare"""
+def _lease_row(row: Row, token: int, worker_id: WorkerId, now: Instant) -> _LeaseRow:
     is_bare = row[_LIMITS] is None and row[_SCHEDULE_UID] is None and row[_PARENT_ID] is None
     # If the clock was set back, a run must not start before it was created.
     return Token(token), row[_RUN_ID], worker_id, row[_ATTEMPT] or 1, max(now, row[_CREATED_AT]), is_bare
 
 
-def _claim(row: Row, lease: _LeaseRow, revisions: Mapping[str, int]) -> Claim:
+def _claim_of(row: Row, lease: _LeaseRow, revisions: Mapping[str, int]) -> Claim:
     (
         (_, run_id, queue, job_id, attempt, lost, priority, due_at, _, payload, overrides, limits),
         (uid, schedule_id, scheduled_for, key, parent_id, child_key, definition_id),

@@ -85,7 +85,9 @@ async def apply_definitions(call: Call, body: ApplyBody) -> AppliedText:
     errors=(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
 )
 async def get_job_toml(call: Call, job_id: str) -> DefinitionToml:
-    return _tagged(call, await call.services.definitions.job_toml(job_id))
+    found = await call.services.definitions.job_toml(job_id)
+    find = call.context.find_place
+    return _tagged(call, found if find is None else replace(found, place=await find(job_id)))
 
 
 @ROUTES.get(

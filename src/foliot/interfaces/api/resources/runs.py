@@ -20,8 +20,10 @@ from foliot.interfaces.api.paging import LARGEST, PageQuery, cursor_after, numbe
 from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.service.answers import Cancelled, ItemPage, MarkedRun, Page, UnservedQueue
-from foliot.service.path import Path
+from foliot.service.commands.cancels import CancelledRuns
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.fanout_view import ItemView
+from foliot.service.queries.fanouts import MAX_PATTERN
 from foliot.service.queries.run_view import AttemptView, RunView
 from foliot.service.queries.runs import RunPage
 
@@ -62,7 +64,7 @@ class ItemsQuery(PageQuery, frozen=True, kw_only=True):
     """Those that failed, timed out or were cancelled."""
     status: ItemStatus | None = None
     """Those with this status, in place of `failed`."""
-    pattern: str | None = None
+    pattern: Annotated[str, msgspec.Meta(max_length=MAX_PATTERN)] | None = None
     """Those whose text matches, with the wildcards * ? and [...]."""
 
 
@@ -79,6 +81,15 @@ class ResultsQuery(PageQuery, frozen=True, kw_only=True):
 class OutputQuery(Parameters, frozen=True, kw_only=True):
     attempt: int | None = None
     """By default the last one."""
+
+
+class CancelAllBody(Parameters, frozen=True, kw_only=True):
+    job_id: str | None = None
+    """Those of this job or workflow. By default of all."""
+    status: Status | None = None
+    """Those that are scheduled, queued or running when the request arrives. By default all of them."""
+    confirm: bool = False
+    """Without it, nothing is changed, and the error says how many runs it would cancel."""
 
 
 class RetryBody(Parameters, frozen=True, kw_only=True):
@@ -139,7 +150,7 @@ async def get_unserved_queue(call: Call, run_id: str) -> UnservedQueue:
     summary="Explain a run stage by stage, from its tick to its end.",
     errors=_NOT_FOUND,
 )
-async def explain_run(call: Call, run_id: str) -> Path:
+async def explain_run(call: Call, run_id: str) -> ExplainedPath:
     return await call.services.queries.explained.run(run_id)
 
 
@@ -251,6 +262,17 @@ async def cancel_run(call: Call, run_id: str) -> Cancelled:
         raise ApiError(HTTPStatus.CONFLICT, "terminal", f"run {run_id} has ended: {run.status}", hint=hint)
     call.status = HTTPStatus.OK if answer is CancelAnswer.CANCELLED else HTTPStatus.ACCEPTED
     return Cancelled(run_id=run_id, phase=_phase(call, answer, run), status=run.status)
+
+
+@ROUTES.post(
+    "/api/runs/cancel-all",
+    permission=Permission.OPERATE,
+    summary="Cancel the runs of a job, or of all jobs, that have not ended: at most 1,000 in one request.",
+    errors=_NOT_FOUND,
+    examples=({"job_id": "backup", "status": "queued", "confirm": True},),
+)
+async def cancel_all_runs(call: Call, body: CancelAllBody) -> CancelledRuns:
+    return await call.services.runs.cancel_all(body.job_id, status=body.status, confirm=body.confirm)
 
 
 @ROUTES.post(

@@ -20,8 +20,9 @@ from foliot.interfaces.api.reading import Parameters
 from foliot.interfaces.api.resources.table import ROUTES
 from foliot.interfaces.api.route import PUBLIC
 from foliot.service.answers import Page, Version
-from foliot.service.path import Path
+from foliot.service.path import ExplainedPath
 from foliot.service.queries.home_view import HomePage
+from foliot.service.queries.job_timelines import TimelinePage
 from foliot.service.queries.overview import OverviewPage
 from foliot.service.queries.status import StatusPage
 from foliot.service.queries.verified import Verified
@@ -42,6 +43,13 @@ class ExplainQuery(Parameters, frozen=True, kw_only=True):
     """A schedule, or the only schedule of a job, with `at`."""
     at: datetime | None = None
     """The planned time."""
+
+
+class TimelineQuery(Parameters, frozen=True, kw_only=True):
+    since: datetime | None = None
+    """By default 16 hours ago."""
+    until: datetime | None = None
+    """One minute to 32 days later, by default 24 hours."""
 
 
 class VerifyQuery(Parameters, frozen=True, kw_only=True):
@@ -103,6 +111,15 @@ async def get_overview(call: Call) -> OverviewPage:
     return await call.services.queries.overview.page()
 
 
+@ROUTES.get(
+    "/api/timeline",
+    permission=Permission.READ,
+    summary="Return which runs of each job were under way in an interval, and when its schedules fire in it.",
+)
+async def get_timeline(call: Call, query: TimelineQuery) -> TimelinePage:
+    return await call.services.queries.timeline.page(query.since, query.until)
+
+
 @ROUTES.get("/api/workers", permission=Permission.READ, summary="List the workers.")
 async def list_workers(call: Call) -> Page[WorkerView]:
     return Page(items=(await call.services.queries.overview.page()).workers, next=None)
@@ -114,7 +131,7 @@ async def list_workers(call: Call) -> Page[WorkerView]:
     summary="Explain a run, or a planned time of a schedule, stage by stage.",
     errors=(HTTPStatus.NOT_FOUND,),
 )
-async def explain(call: Call, query: ExplainQuery) -> Path:
+async def explain(call: Call, query: ExplainQuery) -> ExplainedPath:
     explained = call.services.queries.explained
     if query.run is not None and query.schedule is None and query.at is None:
         return await explained.run(query.run)

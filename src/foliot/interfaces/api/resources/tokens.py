@@ -49,6 +49,7 @@ async def list_tokens(call: Call, query: TokensQuery) -> Page[TokenView]:
 )
 async def create_token(call: Call, body: TokenBody) -> NewToken:
     created = await call.services.tokens.create(role=body.role, job=body.job, name=body.name, expires=body.expires)
+    call.context.authenticator.check_again()
     return NewToken(**msgspec.structs.asdict(created.token), secret=created.secret)
 
 

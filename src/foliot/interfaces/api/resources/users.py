@@ -99,7 +99,9 @@ async def list_users(call: Call) -> Page[UserView]:
     is_repeatable=False,
 )
 async def add_user(call: Call, body: UserBody) -> UserView:
-    return await call.services.users.add(body.name, body.password, role=body.role)
+    added = await call.services.users.add(body.name, body.password, role=body.role)
+    call.context.authenticator.check_again()
+    return added
 
 
 @ROUTES.put(

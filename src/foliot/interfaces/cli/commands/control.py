@@ -20,6 +20,7 @@ from foliot.interfaces.cli.options import NAMING, json_option, storage_options
 from foliot.interfaces.cli.parse import parse_future
 from foliot.interfaces.cli.render.format import moment
 from foliot.interfaces.cli.render.pause import pause_text
+from foliot.service.commands.cancels import CANCELLABLE
 from foliot.service.operations import Operations
 from foliot.service.queries.documents import as_json as document_of
 
@@ -37,12 +38,49 @@ _ALL: Final = "all"
 
 
 @click.command("cancel", epilog=NAMING)
-@click.argument("runs", nargs=-1, required=True, shell_complete=complete_ids("run"))
+@click.argument("runs", nargs=-1, shell_complete=complete_ids("run"))
+@click.option("--all", "is_all", is_flag=True, help="Cancel all runs that have not ended, at most 1,000.")
+@click.option("--job", help="With --all: only runs of this job or workflow.", shell_complete=complete_ids("job"))
+@click.option(
+    "--status",
+    type=click.Choice([one.value for one in CANCELLABLE]),
+    help="With --all: only runs that have this status now.",
+)
+@click.option("--yes", is_flag=True, help="With --all: do it. Otherwise the command only says how many runs there are.")
 @storage_options
 @json_option("one object per run")
-def cancel(runs: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
-    """Cancel RUNS. A run that has not started ends at once; the worker of a running one is asked to end it."""
+def cancel(
+    runs: tuple[str, ...],
+    is_all: bool,
+    job: str | None,
+    status: str | None,
+    yes: bool,
+    storage: str | None,
+    config: Path | None,
+    as_json: bool,
+) -> int:
+    """Cancel RUNS, or with --all those of a job or of all jobs.
+
+    A run that has not started ends at once; the worker of a running one is asked to end it.
+    """
+    if is_all == bool(runs):
+        given = "runs and --all are mutually exclusive" if is_all else "no run is given"
+        raise InvalidInput(given, hint="Give ids of runs, or --all.")
+    if is_all:
+        return run_batch(storage, config, [_ALL], _cancel_all_action(job, status, yes), as_json=as_json)
+    if job is not None or status is not None or yes:
+        raise InvalidInput("--job, --status and --yes need --all", hint="Write foliot cancel --all, or leave them out.")
     return run_batch(storage, config, runs, _cancel, as_json=as_json)
+
+
+def _cancel_all_action(job: str | None, status: str | None, is_confirmed: bool) -> Action:
+    async def cancel_all(services: Operations, _name: str) -> Result:
+        done = await services.runs.cancel_all(job, status=status, confirm=is_confirmed)
+        text = f"{done.cancelled} cancelled before they started, cancellation of {done.requested} requested"
+        more = "" if done.is_complete else "; there may be more: repeat the command"
+        return {**document_of(done), "text": f"{text}{more}"}
+
+    return cancel_all
 
 
 async def _cancel(services: Operations, name: str) -> Result:

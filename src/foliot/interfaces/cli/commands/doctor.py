@@ -24,7 +24,7 @@ from foliot.interfaces.cli.render.text import escaped
 from foliot.service.queries.doctor.host import ConfigFacts
 from foliot.service.queries.doctor.report import Doctor, Report
 from foliot.service.services import Services
-from foliot.wiring import build_host
+from foliot.wiring.machine import build_host
 
 _CODES: Final[Mapping[str, int]] = {OK: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 

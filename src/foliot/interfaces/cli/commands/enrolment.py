@@ -15,8 +15,9 @@ import click
 
 from foliot.errors import InvalidInput, JoinRefused, ServerUnavailable
 from foliot.interfaces.cli.batch import Result, run_batch
+from foliot.interfaces.cli.configuration import server_of
 from foliot.interfaces.cli.open_storage import with_services
-from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.options import find_config, json_option, storage_options
 from foliot.interfaces.cli.output import print_json_lines, print_note, print_result
 from foliot.interfaces.cli.place import given_server
 from foliot.interfaces.cli.render.format import moment
@@ -34,7 +35,7 @@ _COLUMNS: Final = (
     Column("BY"),
     Column("ID", is_whole=True),
 )
-_DEFAULT_SERVER: Final = "http://127.0.0.1:7070"
+_OWN_ADDRESSES: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "::"})  # noqa: S104 - only compared
 _TIMEOUT: Final = 30
 
 Decorated = Callable[..., Any]
@@ -51,7 +52,7 @@ def _enrolment_options(function: Decorated) -> Decorated:
 @storage_options
 @_enrolment_options
 @click.option(
-    "--server", help=f"URL of the server, for the printed environment. Default: that of --url, else {_DEFAULT_SERVER}."
+    "--server", help="URL of the server, for the printed environment. Default: that of --url or of the configuration."
 )
 @json_option("one object")
 def register(
@@ -67,7 +68,10 @@ def register(
     view, secret = with_services(
         storage, config, lambda services: services.enrolments.register(name, labels=labels, kinds=kinds), create=True
     )
-    _print_environment(server or given_server() or _DEFAULT_SERVER, view.id, secret, as_json=as_json)
+    url = server or given_server() or server_of(find_config(config))
+    _print_environment(url, view.id, secret, as_json=as_json)
+    if not as_json and urlsplit(url).hostname in _OWN_ADDRESSES:
+        print_note("FOLIOT_SERVER is an address for workers on this machine: give another one with --server")
 
 
 @click.command("invite")

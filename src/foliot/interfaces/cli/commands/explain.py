@@ -1,7 +1,7 @@
 """foliot explain: the path of a run or a planned time, from its tick to its exit."""
 
 from collections.abc import Awaitable
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Final
 
 import click
@@ -16,7 +16,7 @@ from foliot.interfaces.cli.render.explanation import explain
 from foliot.interfaces.cli.render.path import path_document, path_fields, path_rows
 from foliot.interfaces.cli.render.table import Column, print_fields, print_section
 from foliot.service.operations import Operations
-from foliot.service.path import Path, StepsStage
+from foliot.service.path import ExplainedPath, StepsStage
 
 _STAGES: Final = (Column("", is_whole=True), Column("STAGE", is_whole=True), Column("WHAT", stays=True))
 _STEPS: Final = (
@@ -31,13 +31,13 @@ _STEPS: Final = (
 @click.argument("what", metavar="RUN|SCHEDULE@TIME", shell_complete=complete_ids("run", "schedule"))
 @storage_options
 @json_option("one object")
-def command(what: str, storage: str | None, config: FilePath | None, as_json: bool) -> None:
+def command(what: str, storage: str | None, config: Path | None, as_json: bool) -> None:
     """Explain a run, or a planned time of a schedule, stage by stage: tick, policy, limit, worker, attempts, exit.
 
     The output names the stage that decides the current status, and says when that can change.
     """
 
-    def ask(services: Operations) -> Awaitable[Path]:
+    def ask(services: Operations) -> Awaitable[ExplainedPath]:
         name, _, at = what.rpartition("@")
         if not name or what.endswith(LAST):
             return services.queries.explained.run(what)
@@ -50,7 +50,7 @@ def command(what: str, storage: str | None, config: FilePath | None, as_json: bo
         _print(path)
 
 
-def _print(path: Path) -> None:
+def _print(path: ExplainedPath) -> None:
     print_fields(path_fields(path))
     print_section("", _STAGES, [*path_rows(path)])
     for stage in path.stages:

@@ -28,9 +28,9 @@ def command(url: str, as_json: bool) -> int:
         token=environ("FOLIOT_TOKEN", ""),
         worker_token=environ("FOLIOT_WORKER_TOKEN", ""),
     )
-    failures = 0
+    failures, checks = 0, (*CHECKS, *(SIGNED_CHECKS if server.signs else ()))
     with bench_on(server) as bench:
-        for check in (*CHECKS, *(SIGNED_CHECKS if server.signs else ())):
+        for check in checks:
             name = check.__name__.replace("_", " ")
             problem = ""
             try:
@@ -39,6 +39,7 @@ def command(url: str, as_json: bool) -> int:
                 failures, problem = failures + 1, str(error)
             text = f"failed  {name}: {problem}" if problem else f"ok      {name}"
             print_result(text, {"check": name, "is_ok": not problem, "problem": problem}, as_json=as_json)
+    print_note(f"{failures} of {len(checks)} checks failed" if failures else f"all {len(checks)} checks passed")
     if not server.signs:
         print_note("without FOLIOT_WORKER_ID and FOLIOT_WORKER_SECRET, signatures were not checked")
     return 1 if failures else 0

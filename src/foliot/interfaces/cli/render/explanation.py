@@ -16,6 +16,7 @@ from foliot.service import explanation as why
 _MOST_NAMED: Final = 5
 _MOST_DEPENDENCIES: Final = 10
 _MOST_WORKERS: Final = 10
+_REMOTE: Final = "executor=worker"
 _RESULTS: Final[Mapping[str | None, str]] = {
     Result.SUCCESS: "succeeded",
     Result.FAILURE: "failed",
@@ -122,7 +123,8 @@ def _waiting(
             names = ", ".join(given.depends_on[:_MOST_DEPENDENCIES])
             return f"due at {moment(given.due_at)}, waiting for its gate{until}: {names}"
         case why.NoWorker():
-            return f"no {missing_worker(given.queue)} is alive; start one with: {worker_command(given.queue)}"
+            command = worker_command(given.queue, given.needs)
+            return f"no {missing_worker(given.queue)} is alive; start one with: {command}"
         case why.NoFittingWorker():
             required = f" (required: {', '.join(given.needs)})" if given.needs else ""
             return f"no living worker can execute the run{required}: {unfit_workers(given.workers)}"
@@ -138,7 +140,7 @@ def _waiting(
 
 def unfit_workers(workers: Sequence[why.Unfit]) -> str:
     """Return why each worker does not get a run."""
-    words = [f"{one.worker} {_unfit(one)}" for one in workers[:_MOST_WORKERS]]
+    words = [f"{worker_name(one.worker, one.pool)} {_unfit(one)}" for one in workers[:_MOST_WORKERS]]
     more = len(workers) - len(words)
     return "; ".join(words) + (f"; and {more} more" if more else "")
 
@@ -147,8 +149,13 @@ def _unfit(worker: why.Unfit) -> str:
     if worker.missing:
         return f"lacks {', '.join(worker.missing)}"
     if worker.is_paused:
-        return f"is paused (foliot worker resume {worker.worker})"
+        return f"is paused (foliot worker resume {worker.pool or worker.worker})"
     return "is draining"
+
+
+def worker_name(worker: str, pool: str) -> str:
+    """Return the name of a worker, and the pool by which it can be paused, drained and disabled."""
+    return worker if pool in ("", worker) else f"{worker} of {pool}"
 
 
 def missing_worker(queue: str) -> str:
@@ -156,11 +163,16 @@ def missing_worker(queue: str) -> str:
     return "coordinator" if queue == TREES_QUEUE else f'worker of queue "{queue}"'
 
 
-def worker_command(queue: str) -> str:
-    """Return the command that starts a process for a queue."""
+def worker_command(queue: str, needs: Sequence[str] = ()) -> str:
+    """Return the command that starts a process for runs of a queue, which need a worker with these labels, or a remote
+    one."""
     if queue == TREES_QUEUE:
         return "foliot serve"
-    return "foliot serve, or foliot worker" if queue == DEFAULT_QUEUE else f"foliot worker --queue {queue}"
+    if not needs and queue == DEFAULT_QUEUE:
+        return "foliot serve, or foliot worker"
+    server = " --server URL" if _REMOTE in needs else ""
+    labels = "".join(f" --label {one}" for one in needs if "=" not in one)
+    return f"foliot worker{server}{labels}" + ("" if queue == DEFAULT_QUEUE else f" --queue {queue}")
 
 
 def _waits_for_limit(given: why.WaitsForLimit) -> str:

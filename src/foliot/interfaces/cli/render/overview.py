@@ -8,6 +8,7 @@ import msgspec
 
 from foliot.domain.instant import from_datetime, to_iso
 from foliot.domain.run.lane import TREES_QUEUE
+from foliot.interfaces.cli.render.explanation import worker_name
 from foliot.interfaces.cli.render.format import last_line, moment, progress_bar, rule, span, status
 from foliot.interfaces.cli.render.table import Column
 from foliot.interfaces.cli.render.text import counted
@@ -115,7 +116,7 @@ def _worker(worker: WorkerView) -> Sequence[object]:
     ordered = _ORDERS.get(worker.order, "on")
     state = ("draining" if worker.is_draining else ordered) if worker.is_alive else "lost"
     used = f"{worker.running} of {worker.slots}"
-    known = worker.name, state, used, ", ".join(worker.queues), moment(worker.registered_at)
+    known = worker_name(worker.name, worker.pool), state, used, ", ".join(worker.queues), moment(worker.registered_at)
     return *known, ", ".join(worker.labels), worker.version, worker.environment
 
 

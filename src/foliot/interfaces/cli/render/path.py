@@ -18,7 +18,7 @@ from foliot.interfaces.cli.render.pause import pause_text
 from foliot.interfaces.cli.render.text import counted
 from foliot.service import path as answer
 from foliot.service.explanation import FanoutEnded
-from foliot.service.path import Change, ChangeKind, NotPlanned, Path, Stage, StageState
+from foliot.service.path import Change, ChangeKind, ExplainedPath, NotPlanned, Stage, StageState
 from foliot.service.queries.pause_view import PauseView
 
 _MOST_NAMED: Final = 5
@@ -44,20 +44,20 @@ _NOT_PLANNED: Final[Mapping[NotPlanned, str]] = {
 }
 
 
-def path_document(path: Path) -> dict[str, Any]:
+def path_document(path: ExplainedPath) -> dict[str, Any]:
     stages = [{**msgspec.to_builtins(stage), "text": stage_text(stage)} for stage in path.stages]
     change = {**msgspec.to_builtins(path.change), "text": change_text(path)}
     binds = path.stages.index(path.binding)
     return {**msgspec.to_builtins(path), "stages": stages, "binds": stages[binds]["stage"], "change": change}
 
 
-def path_rows(path: Path) -> Iterator[Sequence[object]]:
+def path_rows(path: ExplainedPath) -> Iterator[Sequence[object]]:
     """Yield a row for each stage: a mark if it binds, its name, and what it did."""
     for stage in path.stages:
         yield (">" if stage.state is StageState.BINDS else ""), _name(stage), stage_text(stage)
 
 
-def path_fields(path: Path) -> list[tuple[str, object]]:
+def path_fields(path: ExplainedPath) -> list[tuple[str, object]]:
     return [
         ("run", path.run_id),
         ("job", path.job_id),
@@ -231,7 +231,7 @@ def _exit(stage: answer.ExitStage) -> str:
 # -- what can change it
 
 
-def change_text(path: Path) -> str:
+def change_text(path: ExplainedPath) -> str:
     change = path.change
     at = None if change.at is None or change.at == to_datetime(LATEST) else moment(change.at)
     match change.kind:
@@ -265,14 +265,14 @@ def _when_parts_end(change: Change, at: str | None) -> str:
     return f"when {_some(change.waits_for) or 'it'} ends{f', at its expiry {at} at the latest' if at else ''}"
 
 
-def _when_worker_starts(path: Path) -> str:
-    if any(isinstance(stage, answer.WorkerStage) and stage.unfit for stage in path.stages):
-        return "when a worker is alive that has all labels the run requires, and is neither paused nor draining"
-    return f"when a {missing_worker(_queue(path))} is started: {worker_command(_queue(path))}"
-
-
-def _queue(path: Path) -> str:
-    return next((stage.queue for stage in path.stages if isinstance(stage, answer.WorkerStage)), DEFAULT_QUEUE)
+def _when_worker_starts(path: ExplainedPath) -> str:
+    stage = next((one for one in path.stages if isinstance(one, answer.WorkerStage)), None)
+    queue, needs = (DEFAULT_QUEUE, ()) if stage is None else (stage.queue, stage.needs)
+    command = worker_command(queue, needs)
+    if stage is None or not stage.unfit:
+        return f"when a {missing_worker(queue)} is started: {command}"
+    some = "when a worker is alive that has all labels the run requires, and is neither paused nor draining"
+    return f"{some}: {command}" if needs else some
 
 
 _CHANGES: Final[Mapping[ChangeKind, str]] = {
@@ -285,7 +285,7 @@ _CHANGES: Final[Mapping[ChangeKind, str]] = {
 }
 
 
-def _never(path: Path) -> str:
+def _never(path: ExplainedPath) -> str:
     if path.run_id is not None:
         return f"no, it has ended; {_again(path)}"
     tick = path.stages[0]
@@ -294,7 +294,7 @@ def _never(path: Path) -> str:
     return f"no, a tick is decided only once{after}" if _is_decided(tick) else f"no{after}"
 
 
-def _again(path: Path) -> str:
+def _again(path: ExplainedPath) -> str:
     """Return how to repeat a run that has ended: what failed of it, or all."""
     for stage in path.stages:
         match stage:

@@ -1,6 +1,6 @@
 """The page of a run, as text and as a JSON document."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 from foliot.domain.access.trail import AuditAction
@@ -18,6 +18,7 @@ from foliot.interfaces.cli.render.table import Column, print_fields, print_secti
 from foliot.interfaces.cli.render.text import escaped
 from foliot.service.queries.chain_view import ChainPartView
 from foliot.service.queries.documents import as_json
+from foliot.service.queries.executions import ExecutionPage
 from foliot.service.queries.fanout_view import FanoutItemsView
 from foliot.service.queries.run_view import AttemptView, ProgressView, RunView
 from foliot.service.queries.runs import RunPage
@@ -66,6 +67,7 @@ def run_document(page: RunPage) -> dict[str, Any]:
         "chain": None if page.chain is None else as_json(page.chain),
         "fanout": None if page.fanout is None else as_json(page.fanout),
         "actions": [as_json(action) for action in page.actions],
+        "step_actions": {name: as_json(action) for name, action in page.step_actions.items()},
     }
 
 
@@ -76,13 +78,21 @@ def print_run(page: RunPage, items: FanoutItemsView | None = None) -> None:
     if page.decision is not None:
         print_section("Gate", VERDICT_COLUMNS, [*verdict_rows(page.decision)])
     if page.execution is not None and page.step is None:
-        print_section("Steps", _STEPS, step_rows(page.execution))
+        print_section("Steps", _STEPS, [*_step_rows(page, page.execution)])
     elif items is not None:
         print_items(items)
     elif page.fanout is not None:
         print_fanout(page.fanout)
     elif page.run.kind is not RunKind.CHAIN:
         print_section("Attempts", _ATTEMPTS, [_attempt_row(attempt) for attempt in page.attempts])
+
+
+def _step_rows(page: RunPage, execution: ExecutionPage) -> Iterator[Sequence[object]]:
+    """Yield the rows of the steps. What a person decided is not explained otherwise."""
+    for name, state, run_id, why in step_rows(execution):
+        action = page.step_actions.get(str(name))
+        by = None if action is None else f"{_PAST[AuditAction(action.action)]} by {action.actor}"
+        yield name, state, run_id, by or why
 
 
 def _print_error(text: str | None) -> None:

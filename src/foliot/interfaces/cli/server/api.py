@@ -16,7 +16,7 @@ from foliot.config import Configuration, Loaded
 from foliot.config.places import find_definition
 from foliot.errors import InvalidInput
 from foliot.service.services import Services
-from foliot.wiring import build_jwt_verifier
+from foliot.wiring.services import build_jwt_verifier
 
 if TYPE_CHECKING:
     from foliot.interfaces.api.access import StoredAccess

@@ -50,7 +50,9 @@ from foliot.interfaces.cli.server.systemd import Systemd
 from foliot.interfaces.line_writer import LineWriter
 from foliot.interfaces.logs import configure_logging
 from foliot.service.services import Services
-from foliot.wiring import RunnerPolicy, open_services, take_descriptors
+from foliot.wiring.machine import take_descriptors
+from foliot.wiring.runners import RunnerPolicy
+from foliot.wiring.services import open_services
 
 if TYPE_CHECKING:
     from foliot.interfaces.api.listener import Listener

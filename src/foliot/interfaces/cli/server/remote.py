@@ -31,7 +31,7 @@ from foliot.interfaces.cli.server.settings import node_settings
 from foliot.interfaces.cli.server.systemd import Systemd
 from foliot.interfaces.line_writer import LineWriter
 from foliot.interfaces.logs import configure_logging
-from foliot.wiring import find_server, remote_worker
+from foliot.wiring.processes import find_server, remote_worker
 
 log = logging.getLogger("foliot")
 

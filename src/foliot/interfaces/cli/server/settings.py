@@ -16,7 +16,7 @@ from foliot.engine.settings import Role, Settings
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.parse import seconds_within
 from foliot.ports.upkeep import Retention
-from foliot.wiring import environment, node_label
+from foliot.wiring.machine import environment, node_label
 
 _HOUR: Final = 3_600
 _DAY: Final = 86_400
@@ -77,7 +77,7 @@ def node_settings(configuration: Configuration, given: Mapping[str, Any], roles:
         slots=given["concurrency"] or server.slots,
         scheduler=replace(
             server.scheduler,
-            tick=_millis(given["poll"]) or server.scheduler.tick,
+            poll=_millis(given["poll"]) or server.scheduler.poll,
             grace=_millis(given["misfire_grace"]) or server.scheduler.grace,
         ),
         lease=_millis(given["lease"]) or server.lease,

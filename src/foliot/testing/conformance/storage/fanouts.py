@@ -190,6 +190,13 @@ class FanoutQueryContract(Contract):
         page = await items(scene, fanout, pattern="*.org", limit=1)
         assert (texts(page), page.next) == (["a.org"], 0)
 
+    async def test_items_are_found_by_their_exact_text(self, scene: Scene) -> None:
+        fanout, _ = await a_fanout(scene, texts=("*", "a", "[a]", "*"))
+
+        assert texts(await items(scene, fanout, text="*")) == ["*", "*"]
+        assert texts(await items(scene, fanout, text="[a]", limit=1)) == ["[a]"]
+        assert texts(await items(scene, fanout, text="A")) == []
+
     async def test_failed_items_are_read_alone(self, scene: Scene) -> None:
         fanout, children = await a_fanout(scene)
         claims = await scene.claim(3, only=children)

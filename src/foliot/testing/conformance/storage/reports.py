@@ -6,7 +6,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
 from foliot.domain.job.job import Options
-from foliot.domain.run.lease import EXECUTOR, CancelAnswer, Claim, ExpiredLease, Finish
+from foliot.domain.run.lease import APP_EXECUTOR, CancelAnswer, Claim, ExpiredLease, Finish
 from foliot.domain.run.outcome import Cancelled, Failure, Launched, Reason, Success, TimedOut
 from foliot.domain.run.reference import RunById
 from foliot.domain.run.report import LaunchRecord, Report, ReportAnswer, Reported
@@ -31,7 +31,7 @@ class ReportContract(Contract):
         claim = await launched(scene)
 
         run = await scene.run(claim.run_id)
-        assert (run.status, run.worker_id, run.attempt) == (Status.RUNNING, EXECUTOR, 1)
+        assert (run.status, run.worker_id, run.attempt) == (Status.RUNNING, APP_EXECUTOR, 1)
         worker = await scene.standby()
         renewal = await scene.storage.work.renew(worker.id, [], Millis(DAY), at=scene.now)
         assert renewal is not None
@@ -164,7 +164,7 @@ class ReportContract(Contract):
         await scene.finish(Finish(overdue.run_id, overdue.worker_id, overdue.token, TimedOut("no report")))
 
         run = await scene.run(claim.run_id)
-        assert overdue == ExpiredLease(claim.run_id, EXECUTOR, claim.token, 1)
+        assert overdue == ExpiredLease(claim.run_id, APP_EXECUTOR, claim.token, 1)
         assert (run.status, run.reason) == (Status.TIMEOUT, Reason.TIMEOUT)
         assert (await report(scene, claim, Status.SUCCESS)).answer is ReportAnswer.ENDED
 

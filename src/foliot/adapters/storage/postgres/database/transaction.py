@@ -76,7 +76,7 @@ class Transaction:
         self.at = Instant(0)
         self.topics: set[Topic] = set()
         self.keys: set[str] = set()
-        """Limits where a slot became free, or where a run began to wait."""
+        """Limits where a place became free, or where a run began to wait."""
         self.events: list[tuple[EventKind, Items]] = []
         self.changes: list[ChangeRecord] = []
 
@@ -101,7 +101,7 @@ class Transaction:
         self.at = at
         return at
 
-    def note(self, kind: EventKind, items: Items) -> None:
+    def add_event(self, kind: EventKind, items: Items) -> None:
         """Save an event with this transaction, if it has items."""
         if items:
             self.events.append((kind, items))
@@ -129,7 +129,7 @@ def _sent(values: Iterable[object]) -> Iterator[object]:
     )
 
 
-Work = Callable[[Transaction], Awaitable[T]]
+WriteFunction = Callable[[Transaction], Awaitable[T]]
 
 
 class Snapshot:
@@ -216,7 +216,7 @@ class Database:
     async def write(
         self,
         verb: str,
-        work: Work[T],
+        work: WriteFunction[T],
         *,
         is_single: bool = False,
         is_repeatable: bool = True,
@@ -236,7 +236,7 @@ class Database:
         answer = await self._retry(once, lambda: is_repeatable or not doubtful)
         return merge(doubtful[0], answer) if merge and doubtful and doubtful[0] is not None else answer
 
-    async def _once(self, verb: str, work: Work[T], doubtful: list[T | None], is_alone: bool) -> T:
+    async def _once(self, verb: str, work: WriteFunction[T], doubtful: list[T | None], is_alone: bool) -> T:
         async with self._pool.acquire() as connection:
             is_repeat = bool(doubtful)
             transaction = Transaction(connection, self.dsn.schema, self.clock, is_repeat=is_repeat, actor=self.actor)
@@ -246,7 +246,9 @@ class Database:
         self._bell.ring(transaction.topics)
         return answer
 
-    async def _in_transaction(self, verb: str, transaction: Transaction, work: Work[T], doubtful: list[T | None]) -> T:
+    async def _in_transaction(
+        self, verb: str, transaction: Transaction, work: WriteFunction[T], doubtful: list[T | None]
+    ) -> T:
         connection = transaction.connection
         try:
             await connection.execute(self._begin)
@@ -264,7 +266,9 @@ class Database:
             raise
         return answer
 
-    async def _at_once(self, verb: str, transaction: Transaction, work: Work[T], doubtful: list[T | None]) -> T:
+    async def _at_once(
+        self, verb: str, transaction: Transaction, work: WriteFunction[T], doubtful: list[T | None]
+    ) -> T:
         self._faults(f"{verb}.before_commit")
         try:
             async with _rolled_back_if_cancelled(transaction.connection):

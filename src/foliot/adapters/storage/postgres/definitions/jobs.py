@@ -122,7 +122,7 @@ async def put_jobs(
         await transaction.run("put_jobs", project, now, changed, documents, limits, counted)
     rows = await transaction.rows("get_jobs", project, list(jobs))
     put = {job.id: job for job in (job_of(project, row) for row in rows)}
-    transaction.note(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))
+    transaction.add_event(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))
     former = {job_id: job.spec for job_id, job in known.items()}
     transaction.record(changes.put_jobs(former, {job_id: put[job_id].spec for job_id in changed}))
     return put
@@ -146,5 +146,5 @@ async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobI
         await transaction.run("raise_revision_floor", max(deleted.values()))
         schedules = await transaction.column("schedules_of_jobs", project, list(deleted))
         await delete_schedules(transaction, project, schedules, now)
-    transaction.note(EventKind.JOB_DELETED, deleted_jobs(deleted))
+    transaction.add_event(EventKind.JOB_DELETED, deleted_jobs(deleted))
     return deleted

@@ -48,6 +48,6 @@ async def _lock(
 
 async def _save(transaction: Transaction, project: str, pause: ProjectPause, kind: EventKind) -> None:
     await transaction.run("save_project_pause", *row_of(project, pause))
-    transaction.note(kind, about_pause(pause))
+    transaction.add_event(kind, about_pause(pause))
     transaction.record(changes.paused_project(project, pause, is_paused=kind is EventKind.PROJECT_PAUSED))
     transaction.topics.add(Topic.SCHEDULES)

@@ -57,7 +57,7 @@ async def rename_jobs(
     await _refuse_jobs_in_use(transaction, project, dict(possible), references)
     await _rename_references(transaction, project, references, now)
     revisions = {one.new: await _rename(transaction, project, one, now) for one in possible}
-    transaction.note(EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
+    transaction.add_event(EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
     transaction.record(changes.renamed_jobs(possible))
     return dict(possible)
 
@@ -89,7 +89,7 @@ async def _rename_references(transaction: Transaction, project: str, references:
         await transaction.run("change_versions", project, *columns(versions))
     if references.changed_jobs:
         risen = await transaction.rows("raise_revisions", now, project, sorted(references.changed_jobs))
-        transaction.note(EventKind.JOB_CHANGED, [list(row) for row in risen])
+        transaction.add_event(EventKind.JOB_CHANGED, [list(row) for row in risen])
 
 
 async def _refuse_jobs_in_use(transaction: Transaction, project: str, names: Names, references: References) -> None:
@@ -150,7 +150,7 @@ async def _rename_schedules(transaction: Transaction, project: str, one: Rename,
     if moved:
         await transaction.run("rename_runs_of_schedules", *columns(moved))
     living = [[row["id"], row["uid"], row["version"]] for row in changed if row["deleted_at"] is None]
-    transaction.note(EventKind.SCHEDULE_CHANGED, living)
+    transaction.add_event(EventKind.SCHEDULE_CHANGED, living)
 
 
 async def _rename_revisions(transaction: Transaction, names: Mapping[str, ScheduleId], one: Rename) -> None:

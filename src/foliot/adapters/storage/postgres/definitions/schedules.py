@@ -136,7 +136,7 @@ async def put_schedules(
         await transaction.run("add_boots", *columns(boots))
     skipping = [one.revision.spec for one in changed.values() if one.revision.spec.skip_if_successful]
     await watch_jobs(transaction, project, {spec.target: Millis(0) for spec in skipping})
-    transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
+    transaction.add_event(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
     transaction.record(changes.put_schedules(known.values(), changed.values()))
     if changed:
         transaction.topics.add(Topic.SCHEDULES)
@@ -178,7 +178,7 @@ async def delete_schedules(
     cancelled = [(row["uid"], planned_of(row[1:]).cancelled()) for row in planned]
     await add_ticks(transaction, names, cancelled, now)
     await transaction.run("delete_schedules", uids, now)
-    transaction.note(EventKind.SCHEDULE_DELETED, about_schedules(known.values()))
+    transaction.add_event(EventKind.SCHEDULE_DELETED, about_schedules(known.values()))
     transaction.record(changes.deleted_schedules(known.values()))
     return [schedule_id for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in known]
 

@@ -31,7 +31,7 @@ from foliot.domain.job.job import watched_by
 from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.ports.definitions import Behind, Deployment, WorkflowVersion
+from foliot.ports.definitions import Deployment, JobsBehind, WorkflowVersion
 
 Versions = dict[str, WorkflowVersion]
 
@@ -74,7 +74,7 @@ class WorkflowDefinitions:
             await pause_stored(transaction, deployment.created(schedules.values()), now, paused=True)
         return versions
 
-    async def jobs_behind(self, workflow_id: str) -> Behind:
+    async def jobs_behind(self, workflow_id: str) -> JobsBehind:
         versions = await self._database.rows("living_versions", self._project, [workflow_id])
         return await _behind(self._database, self._project, versions, "get_jobs")
 
@@ -144,7 +144,7 @@ async def put_workflows(
         stored = await transaction.column("add_versions", project, now, *columns(new)) if new else []
         added |= {name: wanted[name] for name in stored}
         done |= added
-    transaction.note(EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
+    transaction.add_event(EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
     transaction.record(changes.put_workflows(former.values(), added.values()))
     return {workflow_id: done[workflow_id] for workflow_id in specs}
 
@@ -162,12 +162,12 @@ async def delete_workflows(
     await cancel_unstarted(transaction, runs, now)
     await transaction.run("delete_versions", project, workflow_ids, now)
     newest: dict[str, int] = {row["id"]: row["version"] for row in versions}
-    transaction.note(EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
+    transaction.add_event(EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
     transaction.record(changes.deleted_workflows(newest))
     return [name for name in dict.fromkeys(workflow_ids) if name in newest], gone.keys()
 
 
-async def _behind(source: Database | Transaction, project: str, versions: Sequence[Row], look: str) -> Behind:
+async def _behind(source: Database | Transaction, project: str, versions: Sequence[Row], look: str) -> JobsBehind:
     named = NamedJobs.by(versions)
     guessed = await source.rows("jobs_under", project, list(named.unreadable)) if named.unreadable else []
     jobs = await source.rows(look, project, sorted(named.jobs.union(row[0] for row in guessed)))

@@ -1,12 +1,12 @@
-"""Gives free slots of limits to waiting runs.
+"""Gives free places in limits to waiting runs.
 
     1  find the runs that wait for the given keys, and the other keys that they wait for
     2  lock the limits of all those keys, ascending, in a separate statement
     3  read the waiting runs again: now they cannot change
-    4  give free slots (`domain.run.limits.admit`), and make the runs ready that have all their slots
+    4  give free places (`domain.run.limits.admit`), and make the runs ready that have all their places
 
-Runs request slots and release them in one transaction; admission follows in the next one. A crash in between leaves a
-free slot and a waiting run, which `admit_all` repairs. The overlap key of a tick is a limit of one; a run that gets it
+Runs request places and release them in one transaction; admission follows in the next one. A crash in between leaves a
+free place and a waiting run, which `admit_all` repairs. The overlap key of a tick is a limit of one; a run that gets it
 begins to wait for the limits of its job, so admission is repeated until nothing changes.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Final, TypeVar
 
-from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, Work
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, WriteFunction
 from foliot.adapters.storage.postgres.rows.place import Placement, place
 from foliot.domain.instant import Instant
 from foliot.domain.run.limits import Waiter, admit, is_overlap_key
@@ -37,7 +37,7 @@ class Admitter:
     async def write(
         self,
         verb: str,
-        work: Work[T],
+        work: WriteFunction[T],
         at: Instant | None,
         *,
         merge: Callable[[T, T], T] | None = None,
@@ -105,6 +105,6 @@ async def _move_on(transaction: Transaction, run_ids: Collection[str], keys: lis
     by_turn = {row["run_id"] for row in moved if is_overlap_key(row["key"])}
     rows = await transaction.rows("admitted_runs", [*{row["run_id"] for row in moved}])
     placements = [Placement.of_row(*row) for row in rows]
-    # A run that got its overlap key begins to wait for its limits now; the other runs have all their slots.
+    # A run that got its overlap key begins to wait for its limits now; the other runs have all their places.
     await place(transaction, [run if run.run_id in by_turn else run._replace(limits=()) for run in placements], now)
     return len(rows)

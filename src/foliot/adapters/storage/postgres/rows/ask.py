@@ -43,7 +43,7 @@ async def _begin(transaction: Transaction, project: str, tree: Tree, asking: Ask
     await transaction.run("begin_chains", now, asking.worker_id, tree.run_id)
     await transaction.run("add_trees", *columns([tree_row(project, tree, None)]))
     await transaction.run("add_bodies", *columns([(tree.run_id, msgspec.json.encode(tree.body).decode())]))
-    transaction.note(EventKind.EXECUTIONS_OPENED, event_items.opened([tree]))
+    transaction.add_event(EventKind.EXECUTIONS_OPENED, event_items.opened([tree]))
 
 
 async def _drive(transaction: Transaction, read: Read[Answered | None]) -> Answered | None:

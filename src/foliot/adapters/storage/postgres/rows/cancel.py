@@ -1,8 +1,8 @@
 """Cancels runs on request.
 
-A run that has not started is in one place, and the transaction that deletes its row there owns the run. The places are
+A run that has not started is in one table, and the transaction that deletes its row there owns the run. The tables are
 tried in the order in which runs pass through them (later, gated, holds, ready, leases, trees), each with its own
-statement, so that a run that moves meanwhile is found in its next place. A run that its worker gives back meanwhile is
+statement, so that a run that moves meanwhile is found in its next table. A run that its worker gives back meanwhile is
 found in the next round.
 """
 
@@ -52,7 +52,8 @@ async def cancel_unstarted(transaction: Transaction, run_ids: Collection[RunId],
 
 
 async def take_unstarted(transaction: Transaction, run_ids: Collection[RunId]) -> list[RunId]:
-    """Remove the runs that have not started from their places and limits. Returns them: the caller must end them."""
+    """Remove the runs that have not started from the tables in which they wait, and release their places. Returns them:
+    the caller must end them."""
     await lock_held_limits(transaction, list(run_ids))
     return await _take(transaction, list(run_ids))
 
@@ -70,7 +71,7 @@ async def _cancel_unstarted(transaction: Transaction, run_ids: list[RunId], now:
     taken = await _take(transaction, run_ids)
     if taken:
         ended = await transaction.rows("end_cancelled", taken, now)
-        transaction.note(EventKind.RUNS_ENDED, event_items.cancelled(dict(ended)))
+        transaction.add_event(EventKind.RUNS_ENDED, event_items.cancelled(dict(ended)))
         await follow_ends(transaction, taken)
     return dict.fromkeys(taken, CancelAnswer.CANCELLED)
 
@@ -95,7 +96,7 @@ async def _request_of_trees(transaction: Transaction, run_ids: list[RunId], now:
 
 async def _requested(transaction: Transaction, run_ids: list[RunId], requested: list[RunId], query: str) -> Answers:
     """Return answers for runs whose cancellation was requested just now, or earlier as found by `query`."""
-    transaction.note(EventKind.RUNS_CANCEL_REQUESTED, event_items.cancel_requested(requested))
+    transaction.add_event(EventKind.RUNS_CANCEL_REQUESTED, event_items.cancel_requested(requested))
     pending = await transaction.column(query, [run_id for run_id in run_ids if run_id not in requested])
     return dict.fromkeys(pending, CancelAnswer.PENDING) | dict.fromkeys(requested, CancelAnswer.REQUESTED)
 

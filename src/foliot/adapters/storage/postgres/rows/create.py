@@ -63,7 +63,7 @@ async def create_runs(
         given = (*arrays, *values, are_ready, PRIORITY_STEP, *places)
         stored.update(await transaction.column("create_runs", project, now, *given))
     fresh = [run for run in wanted if run.id in stored]
-    transaction.note(EventKind.RUNS_CREATED, created(fresh))
+    transaction.add_event(EventKind.RUNS_CREATED, created(fresh))
     return fresh, answers
 
 

@@ -30,7 +30,7 @@ async def end_unleased(
     attempts: dict[RunId, int] = dict(await transaction.rows(query, now, *columns(rows)))
     await save_outputs(transaction, endings)
     items = ended_by_hand([(run_id, ended, attempts[run_id]) for run_id, ended in endings.items()])
-    transaction.note(EventKind.RUNS_ENDED, items)
+    transaction.add_event(EventKind.RUNS_ENDED, items)
     await follow_ends(transaction, endings)
 
 

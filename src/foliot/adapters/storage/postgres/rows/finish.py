@@ -63,12 +63,12 @@ async def save_plan(transaction: Transaction, plan: FinishPlan) -> None:
     ended = [lease for lease, _ in plan.ended]
     await _end(transaction, plan.ended, now)
     await _release(transaction, "release_holds", ended)
-    await _release(transaction, "release_slots", [lease for lease, _ in plan.again], OVERLAP_PREFIX)
+    await _release(transaction, "release_places", [lease for lease, _ in plan.again], OVERLAP_PREFIX)
     await _retry(transaction, plan.again, now)
     await put_ready(transaction, [Placement.of_lease(lease) for lease in plan.given_back])
     await _hand_over(transaction, plan.handed_over)
     await add_notes(transaction, [lease.run_id for lease in ended if lease.run.parent_id is not None])
-    transaction.note(EventKind.RUNS_ENDED, event_items.ended(plan))
+    transaction.add_event(EventKind.RUNS_ENDED, event_items.ended(plan))
     await stop_failed_jobs(transaction, plan.failed, now)
 
 
@@ -170,7 +170,7 @@ async def _hand_over(transaction: Transaction, handed_over: Sequence[tuple[Lease
 
 
 async def _release(transaction: Transaction, query: str, leases: Iterable[Lease], *values: object) -> None:
-    """Release the slots of runs that may have some."""
+    """Release the places of runs that may have some."""
     holders = [lease.run_id for lease in leases if lease.run.has_places]
     if holders:
         transaction.keys.update(await transaction.column(query, holders, *values))

@@ -1,5 +1,8 @@
-"""Puts an open run into its place: `gated` until its gate has decided, `later` until it is due, `holds` while it waits
-for limits, `ready` when it may start."""
+"""Puts an open run into the table in which it waits.
+
+`gated` until its gate has decided, `later` until it is due, `holds` while it waits for limits, `ready` when it may
+start.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
@@ -43,7 +46,7 @@ class Placement(NamedTuple):
 
     @classmethod
     def of_lease(cls, lease: Lease) -> Self:
-        """Build from a lease. A run that is given back keeps its slots, and needs no new ones."""
+        """Build from a lease. A run that is given back keeps its places, and needs no new ones."""
         run = lease.run
         return cls(lease.run_id, run.queue, run.priority, run.due_at, ())
 
@@ -53,7 +56,7 @@ class Placement(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A slot of a limit, or the wait for one."""
+    """A place in a limit, or the wait for one."""
 
     key: str
     run_id: RunId

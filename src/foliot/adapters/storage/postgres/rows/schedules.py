@@ -35,7 +35,7 @@ async def pause_stored(
         await save_schedules(transaction, changed)
         transaction.topics.add(Topic.SCHEDULES)
     kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
-    transaction.note(kind, about_schedules(changed))
+    transaction.add_event(kind, about_schedules(changed))
     transaction.record(changes.paused(AuditKind.SCHEDULE, [one.id for one in changed], is_paused=paused))
     return {schedule.id: schedule for schedule in changed}
 

@@ -93,13 +93,15 @@ async def save_effects(transaction: Transaction, project: str, effects: Sequence
     if records:
         # As text, like all arrays that are not of integers.
         await transaction.run("put_chains", *columns((*row, str(usd)) for *row, usd in records))
-    transaction.note(EventKind.ALERT_RAISED, event_items.alerts(chain.from_iterable(one.alerts for one in effects)))
+    transaction.add_event(
+        EventKind.ALERT_RAISED, event_items.alerts(chain.from_iterable(one.alerts for one in effects))
+    )
     await note_trees(transaction, list(dict.fromkeys(run_id for one in effects for run_id in one.wakes)))
 
 
 def note_steps(transaction: Transaction, decisions: Sequence[Opening] | Sequence[Settlement]) -> None:
     items = [event_items.changed_steps(one.tree.run_id, one.runs, one.steps) for one in decisions]
-    transaction.note(EventKind.STEPS_CHANGED, list(chain.from_iterable(items)))
+    transaction.add_event(EventKind.STEPS_CHANGED, list(chain.from_iterable(items)))
 
 
 async def start_runs(transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> None:
@@ -121,4 +123,4 @@ async def end_trees(transaction: Transaction, ended: Iterable[tuple[Tree, Ended]
     transaction.keys.update(await transaction.column("release_holds", run_ids))
     endings = {run_id: end for run_id, (_, end) in how.items()}
     await end_unleased(transaction, endings, now, query="end_tree_runs")
-    transaction.note(EventKind.EXECUTIONS_ENDED, event_items.over(how.values()))
+    transaction.add_event(EventKind.EXECUTIONS_ENDED, event_items.over(how.values()))

@@ -72,28 +72,15 @@ FROM (
 GROUP BY outcome, reason, missed_by;
 
 -- name: failed_tick_runs
--- The failed runs of ticks that were planned in the interval, counted up to the limit.
+-- The failed runs of ticks of these schedules that were planned in the interval, counted up to the limit. Failed runs
+-- without a schedule are not read.
 SELECT count(*) FROM (
-    SELECT 1 FROM foliot.runs
-    WHERE trouble = 'failed' AND parent_id IS NULL AND id >= $1
-          AND schedule_uid IS NOT NULL AND scheduled_for BETWEEN $2 AND $3
+    SELECT 1 FROM unnest($1::text[]) AS asked(uid) JOIN foliot.runs ON runs.schedule_uid = asked.uid
+    WHERE trouble = 'failed' AND id >= $2 AND parent_id IS NULL AND scheduled_for BETWEEN $3 AND $4
     UNION ALL
-    SELECT 1 FROM foliot.runs
-    WHERE trouble = 'timeout' AND parent_id IS NULL AND id >= $1
-          AND schedule_uid IS NOT NULL AND scheduled_for BETWEEN $2 AND $3
-    LIMIT $4) AS failed;
-
--- name: failed_runs_of_schedule
--- The same of one schedule.
-SELECT count(*) FROM (
-    SELECT 1 FROM foliot.runs
-    WHERE schedule_uid = $3 AND trouble = 'failed' AND id >= $4 AND scheduled_for BETWEEN $5 AND $6
-          AND project = $1 AND schedule_id = $2
-    UNION ALL
-    SELECT 1 FROM foliot.runs
-    WHERE schedule_uid = $3 AND trouble = 'timeout' AND id >= $4 AND scheduled_for BETWEEN $5 AND $6
-          AND project = $1 AND schedule_id = $2
-    LIMIT $7) AS failed;
+    SELECT 1 FROM unnest($1::text[]) AS asked(uid) JOIN foliot.runs ON runs.schedule_uid = asked.uid
+    WHERE trouble = 'timeout' AND id >= $2 AND parent_id IS NULL AND scheduled_for BETWEEN $3 AND $4
+    LIMIT $5) AS failed;
 
 -- name: living_schedules
 SELECT uid, id FROM foliot.schedules WHERE project = $1 AND deleted_at IS NULL;

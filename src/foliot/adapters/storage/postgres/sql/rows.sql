@@ -300,8 +300,8 @@ WHERE (SELECT true FROM foliot.watched LIMIT 1)
   AND (SELECT true FROM foliot.watched WHERE watched.job_id = saved.job_id AND watched.project = saved.project)
 ON CONFLICT DO NOTHING;
 
--- name: release_slots
--- The slots of an attempt; the overlap key is kept until the run ends.
+-- name: release_places
+-- The places of an attempt; the overlap key is kept until the run ends.
 DELETE FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND NOT starts_with(key, $2)
 RETURNING key;
 

@@ -103,7 +103,7 @@ SELECT workflow_id, step FROM foliot.paused_steps
 WHERE project = $1 AND workflow_id = ANY ((SELECT $2::text[])::text[]);
 
 -- name: busy_jobs
--- Jobs with a run that takes a slot of the job's limit or waits for one, or that is due, or has begun and will be
+-- Jobs with a run that takes a place in the job's limit or waits for one, or that is due, or has begun and will be
 -- retried (see `dependency_states`).
 SELECT asked.job_id FROM unnest((SELECT $2::text[]), (SELECT $3::text[])) AS asked (job_id, key)
 WHERE (SELECT true FROM foliot.holds WHERE holds.key = asked.key LIMIT 1)

@@ -182,7 +182,7 @@ noted AS ({successes_noted})
 SELECT ARRAY(SELECT token FROM ended), '{}'::text[], false;
 
 -- name: end_successes
--- Returns one row: the tokens that were current, the limits with free slots, and whether there are notes. The event is
+-- Returns one row: the tokens that were current, the limits with free places, and whether there are notes. The event is
 -- that of `event_items.ended`.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 ended AS ({success_leases} RETURNING token, run_id, attempt, started_at, is_bare),

@@ -54,12 +54,13 @@ class Bell(Protocol):
 class LocalBell(Signals):
     """For storages without threads: all of them are in one process and are rung directly, in order."""
 
-    _rooms: Final[dict[Path, list["LocalBell"]]] = {}
+    _open_bells: Final[dict[Path, list["LocalBell"]]] = {}
+    """The bells of all storages that are open in this process, by file."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
-        self._rooms.setdefault(self._path, []).append(self)
+        self._open_bells.setdefault(self._path, []).append(self)
 
     def request_lock(self) -> None:
         """Does nothing: no other process has the file open."""
@@ -68,16 +69,16 @@ class LocalBell(Signals):
         return False
 
     def ring_others(self, topics: Collection[Topic]) -> None:
-        for bell in self._rooms[self._path]:
+        for bell in self._open_bells[self._path]:
             if bell is not self:
                 bell.ring_here(topics)
 
     def close(self) -> None:
-        bells = self._rooms[self._path]
+        bells = self._open_bells[self._path]
         if self in bells:
             bells.remove(self)
         if not bells:
-            del self._rooms[self._path]
+            del self._open_bells[self._path]
 
 
 class SocketBell(Signals):

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
 
-from foliot.adapters.storage.sqlite.database.group_commit import Work
+from foliot.adapters.storage.sqlite.database.group_commit import WriteFunction
 from foliot.adapters.storage.sqlite.database.reader import Reader, ReadFunction
 from foliot.adapters.storage.sqlite.database.session import Row, Values
 from foliot.adapters.storage.sqlite.database.writer import ActingWriter, Writer
@@ -24,7 +24,7 @@ class LogFile:
         self._opened: tuple[Writer, Reader] | None = None
         self._opening = asyncio.Lock()
 
-    async def submit(self, name: str, work: Work[T]) -> T:
+    async def submit(self, name: str, work: WriteFunction[T]) -> T:
         writer, _ = await self._open()
         return await writer.submit(name, work)
 
@@ -78,8 +78,8 @@ class Context(NamedTuple):
         await self.writer.close()
 
 
-class Part:
-    """The base of a class that fills one port."""
+class PortBase:
+    """The base of the classes that fill the ports of this storage, one each."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

@@ -43,7 +43,7 @@ _MAX_TRIES: Final = 4
 
 
 class Transaction(Session):
-    """Statements of one operation, the time, who wants it, and the topics to signal after the commit."""
+    """Statements of one operation, with its clock, its actor, and the topics to signal after the commit (`rings`)."""
 
     def __init__(self, connection: apsw.Connection, clock: Clock, actor: Actor) -> None:
         super().__init__(connection)
@@ -54,7 +54,7 @@ class Transaction(Session):
     def now(self, at: Instant | None) -> Instant:
         return self.clock.now() if at is None else at
 
-    def note(self, now: Instant, kind: EventKind, items: Items) -> None:
+    def add_event(self, now: Instant, kind: EventKind, items: Items) -> None:
         """Save an event: one row for the whole batch, or no row if there are no items."""
         if items:
             self.run(SQL["add_events"], (now, kind.value, encode(items)))
@@ -69,16 +69,18 @@ class Transaction(Session):
         self.rings.update(topics)
 
 
-Work = Callable[[Transaction], T]
+WriteFunction = Callable[[Transaction], T]
 
 
 @dataclass(slots=True)
 class Bulk(Generic[Item, Answer]):
-    """Work on items with one answer each. Equal work of several callers is executed together."""
+    """Work on items with one answer each. Adjacent work of several callers is executed together, with the first `do`,
+    if it has the same name, actor and `alike`."""
 
     do: Callable[[Transaction, Sequence[Item]], list[Answer]]
     items: Sequence[Item]
     alike: Hashable
+    """Whatever else `do` depends on, for example the time of the call."""
 
     def __call__(self, transaction: Transaction) -> list[Answer]:
         return self.do(transaction, self.items)
@@ -87,7 +89,7 @@ class Bulk(Generic[Item, Answer]):
 @dataclass(slots=True)
 class Operation(Generic[T]):
     name: str
-    work: Work[T]
+    work: WriteFunction[T]
     future: "asyncio.Future[T] | None" = None
     actor: Actor = SYSTEM
 
@@ -240,6 +242,7 @@ class GroupCommit:
 
 
 def _alike(operation: Operation[Any]) -> Hashable:
+    """Return a key that is equal for operations that can be executed together. Only `Bulk` can."""
     work = operation.work
     return (operation.name, work.alike, operation.actor) if isinstance(work, Bulk) else id(operation)
 

@@ -39,18 +39,18 @@ def open_file(
             _create_file(path)
         elif not path.exists():
             raise StorageMissing(f"at {path}")
-        _check_names(path)
+        _refuse_hard_links(path)
         try:
             connection = connect(path, synchronous=synchronous, cache_kib=cache_kib)
         except apsw.ReadOnlyError as error:
             if create:
                 raise
-            raise _unserved(path) from error
+            raise _needs_server(path) from error
         with _closed_on_error(connection):
             _check_owner(connection, path)
             if not create:
                 _check_version(connection, path, max(migrations))
-            _keep_log_ahead(connection, path)
+            _use_write_ahead_log(connection, path)
             _migrate(connection, path, migrations)
     return connection
 
@@ -58,7 +58,7 @@ def open_file(
 def open_any_version(path: Path) -> apsw.Connection:
     """Return a connection to a Foliot database of any version. Does not change the file or read its tables."""
     with translated(path):
-        _check_names(path)
+        _refuse_hard_links(path)
         connection = connect(path, synchronous="FULL", cache_kib=_SMALL_CACHE_KIB)
         with _closed_on_error(connection):
             _check_owner(connection, path)
@@ -82,7 +82,7 @@ def _create_file(path: Path) -> None:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 
-def _check_names(path: Path) -> None:
+def _refuse_hard_links(path: Path) -> None:
     """Refuse a file with several hard links, unless this link is the one in use.
 
     The latest writes are in a write-ahead log that is named after the file. Opened by another link, the log would not
@@ -96,7 +96,8 @@ def _check_names(path: Path) -> None:
         )
 
 
-def _unserved(path: Path) -> StorageUnavailable:
+def _needs_server(path: Path) -> StorageUnavailable:
+    """Return the error for a user who may not write the file: SQLite can read it only while a server has it open."""
     # Opened as immutable, the file could be read. But another process may begin to write meanwhile, and then the result
     # would be wrong.
     return StorageUnavailable(
@@ -130,8 +131,8 @@ def _check_version(connection: apsw.Connection, path: Path, newest: int) -> None
         raise SchemaTooOld(found=found, needed=newest)
 
 
-def _keep_log_ahead(connection: apsw.Connection, path: Path) -> None:
-    mode = _changed_mode(connection)
+def _use_write_ahead_log(connection: apsw.Connection, path: Path) -> None:
+    mode = _set_wal_mode(connection)
     if mode != "wal":
         raise StorageUnavailable(
             f"the database {path} cannot use a write-ahead log",
@@ -140,9 +141,12 @@ def _keep_log_ahead(connection: apsw.Connection, path: Path) -> None:
     connection.pragma("journal_size_limit", _WAL_LEFTOVER)
 
 
-def _changed_mode(connection: apsw.Connection) -> str:
-    """Change the journal mode. If several processes create one file, one of them changes its mode, and the others get a
-    busy error immediately: SQLite does not call the busy handler here."""
+def _set_wal_mode(connection: apsw.Connection) -> str:
+    """Set the journal mode, and return the one that the file has now.
+
+    If several processes create one file, one of them changes its mode, and the others get a busy error immediately:
+    SQLite does not call the busy handler here.
+    """
     asked = 0
     while True:
         try:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from foliot.adapters.storage.sqlite.database.bell import Bell
-from foliot.adapters.storage.sqlite.database.group_commit import GroupCommit, Operation, Outcome, Work
+from foliot.adapters.storage.sqlite.database.group_commit import GroupCommit, Operation, Outcome, WriteFunction
 from foliot.domain.access.actor import SYSTEM, Actor
 from foliot.errors import StorageUnavailable
 from foliot.ports.topic import Topic
@@ -34,7 +34,7 @@ class InlineWriter:
         self.file_identity = group_commit.file_identity
         self._bell = bell
 
-    async def submit(self, name: str, work: Work[T], *, urgent: bool = False, actor: Actor = SYSTEM) -> T:
+    async def submit(self, name: str, work: WriteFunction[T], *, urgent: bool = False, actor: Actor = SYSTEM) -> T:
         [outcome] = self._group_commit.commit([Operation(name, work, actor=actor)])
         self._bell.ring_others(outcome.rings)
         self._bell.ring_here(outcome.rings)
@@ -62,7 +62,7 @@ class ThreadWriter:
         self._thread = threading.Thread(target=self._serve, name="foliot-sqlite-writer", daemon=True)
         self._thread.start()
 
-    async def submit(self, name: str, work: Work[T], *, urgent: bool = False, actor: Actor = SYSTEM) -> T:
+    async def submit(self, name: str, work: WriteFunction[T], *, urgent: bool = False, actor: Actor = SYSTEM) -> T:
         """Save `work` with the next transaction; `urgent` goes before all pending operations."""
         if self._is_closing:
             raise StorageUnavailable("the storage is closed", hint="Open it again.")
@@ -154,7 +154,7 @@ class ActingWriter:
         self._actor = actor
         self.file_identity = writer.file_identity
 
-    def submit(self, name: str, work: Work[T], *, urgent: bool = False) -> Coroutine[Any, Any, T]:
+    def submit(self, name: str, work: WriteFunction[T], *, urgent: bool = False) -> Coroutine[Any, Any, T]:
         # No coroutine of its own: with thousands of calls in flight, the garbage collector would visit each of them.
         return self.writer.submit(name, work, urgent=urgent, actor=self._actor)
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.documents import encode_names
 from foliot.adapters.storage.shared.tree_rows import jobs_behind
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
 from foliot.adapters.storage.sqlite.definitions.jobs import delete_jobs, job_rows, put_jobs
@@ -30,7 +30,7 @@ from foliot.domain.workflow.dependencies import (
 from foliot.errors import NotFound
 
 
-class DependencyDefinitions(Part):
+class DependencyDefinitions(PortBase):
     async def dependencies(self) -> Dependencies:
         return await self._reader.read(lambda session: _read(session, self._project))
 

@@ -9,7 +9,7 @@ from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
 from foliot.adapters.storage.shared.expected import refuse_changed
 from foliot.adapters.storage.shared.row_types import salvage_row
 from foliot.adapters.storage.shared.rows import JobRow, job_of, read_rows
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.adapters.storage.sqlite.definitions.renames import rename_jobs
@@ -23,7 +23,7 @@ from foliot.domain.instant import Instant, Millis
 from foliot.domain.job.job import Job, JobSpec
 
 
-class JobDefinitions(Part):
+class JobDefinitions(PortBase):
     async def put_jobs(
         self,
         jobs: Sequence[tuple[JobId, JobSpec]],
@@ -112,7 +112,7 @@ def put_jobs(
             for job in changed.values()
         ],
     )
-    tx.note(now, EventKind.JOB_CHANGED, about_jobs(changed.values()))
+    tx.add_event(now, EventKind.JOB_CHANGED, about_jobs(changed.values()))
     tx.record(now, changes.put_jobs(former, {job_id: job.spec for job_id, job in changed.items()}))
     return [known[job_id] for job_id, _ in jobs]
 
@@ -146,5 +146,5 @@ def delete_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: 
         tx.run(SQL["raise_revision_floor"], (max(found.values()),))
     rows = tx.rows(SQL["schedules_of_jobs"], (project, encode_names(found)))
     delete_schedules(tx, read_schedules(tx, project, rows).schedules, now)
-    tx.note(now, EventKind.JOB_DELETED, deleted_jobs(found))
+    tx.add_event(now, EventKind.JOB_DELETED, deleted_jobs(found))
     return found

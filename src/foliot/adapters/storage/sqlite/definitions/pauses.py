@@ -3,7 +3,7 @@
 from foliot.adapters.storage.shared import changes
 from foliot.adapters.storage.shared.event_items import about_pause
 from foliot.adapters.storage.shared.project_pauses import ProjectPauses, begun, ended, project_pauses_of, row_of
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
 from foliot.domain.events import EventKind
@@ -12,7 +12,7 @@ from foliot.domain.schedule.project_pause import PauseOrder, ProjectPause, Water
 from foliot.ports.topic import Topic
 
 
-class PauseDefinitions(Part):
+class PauseDefinitions(PortBase):
     async def pause_project(self, order: PauseOrder, *, at: Instant | None = None) -> ProjectPause:
         def work(tx: Transaction) -> ProjectPause:
             now = tx.now(at)
@@ -45,6 +45,6 @@ def _later(tx: Transaction, project: str, now: Instant) -> Watermarks:
 
 def _save(tx: Transaction, project: str, pause: ProjectPause, now: Instant, kind: EventKind) -> None:
     tx.run(SQL["save_project_pause"], row_of(project, pause))
-    tx.note(now, kind, about_pause(pause))
+    tx.add_event(now, kind, about_pause(pause))
     tx.record(now, changes.paused_project(project, pause, is_paused=kind is EventKind.PROJECT_PAUSED))
     tx.ring(Topic.SCHEDULES)

@@ -52,7 +52,7 @@ def rename_jobs(tx: Transaction, project: str, renames: Mapping[JobId, JobId], n
     _refuse_jobs_in_use(tx, project, dict(possible), references)
     _rename_references(tx, project, references, now)
     revisions = {one.new: _rename(tx, project, one, now) for one in possible}
-    tx.note(now, EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
+    tx.add_event(now, EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
     tx.record(now, changes.renamed_jobs(possible))
     return dict(possible)
 
@@ -69,7 +69,7 @@ def _rename_references(tx: Transaction, project: str, references: References, no
     tx.run_many(SQL["change_jobs"], [(one.document, project, job_id) for job_id, one in jobs.items()])
     tx.run_many(SQL["change_versions"], [(one.document, project, *key) for key, one in versions.items()])
     risen = tx.rows(SQL["raise_revisions"], (now, project, encode_names(references.changed_jobs)))
-    tx.note(now, EventKind.JOB_CHANGED, [list(row) for row in risen])
+    tx.add_event(now, EventKind.JOB_CHANGED, [list(row) for row in risen])
 
 
 def _refuse_jobs_in_use(tx: Transaction, project: str, names: Names, references: References) -> None:
@@ -107,7 +107,7 @@ def _rename(tx: Transaction, project: str, one: Rename, now: Instant) -> int:
 
 
 def _rename_limit(tx: Transaction, old: str, new: str) -> None:
-    """Rename the key of held and awaited slots. A running run releases its slots by its own id."""
+    """Rename the key of held and awaited places. A running run releases its places by its own id."""
     tx.run(SQL["copy_limit"], (old, new))
     tx.run(SQL["remove_limit"], (old,))
     tx.run(SQL["rename_holds"], (old, new))
@@ -127,7 +127,7 @@ def _rename_schedules(tx: Transaction, project: str, one: Rename, now: Instant) 
             tx.run(SQL["rename_runs_of_schedules"], (uid, schedule_id, name, project))
         if not is_deleted:
             changed.append([name, uid, version])
-    tx.note(now, EventKind.SCHEDULE_CHANGED, changed)
+    tx.add_event(now, EventKind.SCHEDULE_CHANGED, changed)
 
 
 def _free_name(tx: Transaction, project: str, schedule_id: ScheduleId, one: Rename, *, is_deleted: bool) -> ScheduleId:

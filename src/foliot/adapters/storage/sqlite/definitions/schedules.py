@@ -12,7 +12,7 @@ from foliot.adapters.storage.shared.rows import (
     planned_of,
     revision_of,
 )
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
 from foliot.adapters.storage.sqlite.rows.schedules import (
@@ -32,7 +32,7 @@ from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, ScheduleType
 from foliot.ports.definitions import NewSchedule
 
 
-class ScheduleDefinitions(Part):
+class ScheduleDefinitions(PortBase):
     async def put_schedules(
         self,
         schedules: Sequence[NewSchedule],
@@ -124,7 +124,7 @@ def put_schedules(
     tx.run_many(SQL["add_boots"], [(uid, tx.clock.boot_id, None) for uid in begun if uid not in rebooting])
     skipping = [one.revision.spec for one in (created | edited).values() if one.revision.spec.skip_if_successful]
     watch_jobs(tx, project, {spec.target: Millis(0) for spec in skipping})
-    tx.note(now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
+    tx.add_event(now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
     tx.record(now, changes.put_schedules(former, (created | edited).values()))
     # A schedule that was created in place of an unreadable paused one is paused as well.
     paused = {
@@ -147,7 +147,7 @@ def delete_schedules(tx: Transaction, schedules: Sequence[Schedule], now: Instan
     ]
     tx.run_many(SQL["add_ticks"], ticks)
     tx.run_many(SQL["delete_schedules"], [(now, now, schedule.uid) for schedule in schedules])
-    tx.note(now, EventKind.SCHEDULE_DELETED, about_schedules(schedules))
+    tx.add_event(now, EventKind.SCHEDULE_DELETED, about_schedules(schedules))
     tx.record(now, changes.deleted_schedules(schedules))
 
 

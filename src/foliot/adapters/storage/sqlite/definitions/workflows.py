@@ -14,7 +14,7 @@ from foliot.adapters.storage.shared.tree_rows import (
     newest_of,
     version_of,
 )
-from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.context import PortBase
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.adapters.storage.sqlite.definitions.jobs import delete_jobs, job_rows, pause_jobs, put_jobs
@@ -28,10 +28,10 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import watched_by
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.ports.definitions import Behind, Deployment, WorkflowVersion
+from foliot.ports.definitions import Deployment, JobsBehind, WorkflowVersion
 
 
-class WorkflowDefinitions(Part):
+class WorkflowDefinitions(PortBase):
     async def put_workflows(
         self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None
     ) -> dict[str, WorkflowVersion]:
@@ -65,8 +65,8 @@ class WorkflowDefinitions(Part):
 
         return await self._reader.read(query)
 
-    async def jobs_behind(self, workflow_id: str) -> Behind:
-        def query(session: Session) -> Behind:
+    async def jobs_behind(self, workflow_id: str) -> JobsBehind:
+        def query(session: Session) -> JobsBehind:
             rows = session.rows(SQL["living_versions"], (self._project, encode_names([workflow_id])))
             return _behind(session, self._project, rows)
 
@@ -104,7 +104,7 @@ def put_workflows(
             added[workflow_id] = WorkflowVersion(workflow_id, numbers.get(workflow_id, 0) + 1, spec, now)
     rows = [(project, name, version, encode(spec), created_at) for name, version, spec, created_at in added.values()]
     tx.run_many(SQL["add_versions"], rows)
-    tx.note(now, EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
+    tx.add_event(now, EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
     tx.record(now, changes.put_workflows(known.values(), added.values()))
     return {workflow_id: added.get(workflow_id) or known[workflow_id] for workflow_id in workflows}
 
@@ -133,12 +133,12 @@ def delete_workflows(
     cancel_runs(tx, tx.column(SQL["unstarted_apart"], (project, encode_names(gone))), now)
     tx.run(SQL["delete_versions"], (now, project, names))
     newest = {workflow_id: version for workflow_id, version, *_ in versions}
-    tx.note(now, EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
+    tx.add_event(now, EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
     tx.record(now, changes.deleted_workflows(newest))
     return [workflow_id for workflow_id in dict.fromkeys(workflow_ids) if workflow_id in newest], gone.keys()
 
 
-def _behind(session: Session, project: str, versions: Sequence[Row]) -> Behind:
+def _behind(session: Session, project: str, versions: Sequence[Row]) -> JobsBehind:
     named = NamedJobs.by(versions)
     guessed = session.column(SQL["jobs_under"], (project, encode_names(named.unreadable)))
     return behind_of(project, job_rows(session, project, named.jobs.union(guessed)), named)

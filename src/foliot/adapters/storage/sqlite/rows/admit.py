@@ -1,4 +1,4 @@
-"""Gives free slots to waiting runs (`domain.run.limits`), in the transaction that released or requested them.
+"""Gives free places to waiting runs (`domain.run.limits`), in the transaction that released or requested them.
 
 due run --> overlap key of its schedule admitted? --no--> waits
               | yes
@@ -6,7 +6,7 @@ due run --> overlap key of its schedule admitted? --no--> waits
             has limits? --no--> ready
               | yes
               v
-            requests a slot of each, waits until all are free --> ready
+            requests a place in each, waits until all are free --> ready
 """
 
 from collections.abc import Collection, Iterator
@@ -32,41 +32,42 @@ class _Waiting(NamedTuple):
     keys: tuple[str, ...]
 
 
-class _Room(dict[str, int]):
-    """Free slots by key, counted at the first access."""
+class _FreePlaces(dict[str, int]):
+    """Free places by key, counted at the first access."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
 
     def __missing__(self, key: str) -> int:
-        # Waiting ticks of one schedule are admitted one at a time.
+        # Waiting ticks of one schedule are admitted one at a time. The row of a limit that runs wait for is missing
+        # only if another program has removed it: then its runs start one by one.
         capacity = 1 if is_overlap_key(key) else self._session.value(SQL["capacity"], (key,)) or 1
         room = int(capacity - self._session.value(SQL["places_taken"], (key,)))
         self[key] = room
         return room
 
 
-def request_slots(tx: Transaction, run_ids: Collection[str]) -> set[str]:
+def request_places(tx: Transaction, run_ids: Collection[str]) -> set[str]:
     """Let due runs wait for their limits. Returns the keys to be admitted."""
     if not run_ids:
         return set()
     try:
         with tx.savepoint():
-            _ask(tx, run_ids)
+            _request(tx, run_ids)
     except (apsw.ConstraintError, apsw.SQLError, OverflowError):
         # Unreadable limits block nothing: the worker that claims the run ends it.
         rows = tx.rows(SQL["limits_of_runs"], (encode_names(run_ids),))
         readable = [run_id for run_id, document in rows if are_limits(document)]
         _make_ready(tx, [run_id for run_id in run_ids if run_id not in readable])
-        _ask(tx, readable)
+        _request(tx, readable)
     return {key for key in keys_of(tx, run_ids) if not is_overlap_key(key)}
 
 
-def _ask(tx: Transaction, run_ids: Collection[str]) -> None:
+def _request(tx: Transaction, run_ids: Collection[str]) -> None:
     names = encode_names(run_ids)
     tx.run(SQL["know_limits"], (names,))
-    tx.run(SQL["request_slots"], (names, PRIORITY_STEP))
+    tx.run(SQL["request_places"], (names, PRIORITY_STEP))
 
 
 def keys_of(tx: Transaction, run_ids: Collection[str]) -> set[str]:
@@ -74,15 +75,15 @@ def keys_of(tx: Transaction, run_ids: Collection[str]) -> set[str]:
     return set(tx.column(SQL["held_keys"], (encode_names(run_ids),)))
 
 
-def release_slots(tx: Transaction, run_ids: Collection[str]) -> set[str]:
-    """Remove all slots of these runs, held or awaited. Returns the keys to be admitted."""
+def release_places(tx: Transaction, run_ids: Collection[str]) -> set[str]:
+    """Remove all places of these runs, held or awaited. Returns the keys to be admitted."""
     keys = keys_of(tx, run_ids)
     tx.run_many(SQL["release_holds"], [(run_id,) for run_id in run_ids])
     return keys
 
 
 def admit_keys(tx: Transaction, keys: Collection[str], limit: int | None = None) -> int:
-    """Give the free slots of these keys to the runs that wait for them. Returns how many runs were admitted."""
+    """Give the free places of these keys to the runs that wait for them. Returns how many runs were admitted."""
     overlap = {key for key in keys if is_overlap_key(key)}
     started = _serve(tx, overlap, limit)
     asked = _enter(tx, started) if started else set()
@@ -95,7 +96,7 @@ def admit_keys(tx: Transaction, keys: Collection[str], limit: int | None = None)
 def _serve(tx: Transaction, keys: Collection[str], limit: int | None) -> list[str]:
     if not keys:
         return []
-    room = _Room(tx)
+    room = _FreePlaces(tx)
     queues = [_queue(tx, key, room) for key in sorted(keys)]
     admitted = admit(_in_order(queues), room)[:limit]
     if admitted:
@@ -130,7 +131,7 @@ def _enter(tx: Transaction, run_ids: Collection[str]) -> set[str]:
     """Let runs that got the overlap key of their schedule wait for their limits, or make them ready."""
     rows = tx.rows(SQL["admitted_runs"], (encode_names(run_ids),))
     _make_ready(tx, [run_id for run_id, has_limits in rows if not has_limits])
-    return request_slots(tx, [run_id for run_id, has_limits in rows if has_limits])
+    return request_places(tx, [run_id for run_id, has_limits in rows if has_limits])
 
 
 def _make_ready(tx: Transaction, run_ids: Collection[str]) -> None:

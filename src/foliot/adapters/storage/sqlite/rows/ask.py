@@ -41,7 +41,7 @@ def _begin(tx: Transaction, project: str, tree: Tree, asking: Asking, now: Insta
     tx.run(SQL["begin_chains"], (now, asking.worker_id, tx.value(SQL["take_tokens"], (1,)), tree.run_id))
     tx.run(SQL["add_trees"], tree_row(project, tree, None))
     tx.run(SQL["add_bodies"], (tree.run_id, msgspec.json.encode(tree.body)))
-    tx.note(now, EventKind.EXECUTIONS_OPENED, event_items.opened([tree]))
+    tx.add_event(now, EventKind.EXECUTIONS_OPENED, event_items.opened([tree]))
 
 
 def _drive(tx: Transaction, read: Read[Answered | None]) -> Answered | None:

@@ -42,5 +42,5 @@ def insert_runs(
     tx.run_many(SQL["create_runs"], rows)
     if capacities:
         tx.run_many(SQL["put_limits"], [*capacities.items()])
-    tx.note(now, EventKind.RUNS_CREATED, event_items.created(runs))
+    tx.add_event(now, EventKind.RUNS_CREATED, event_items.created(runs))
     return placements

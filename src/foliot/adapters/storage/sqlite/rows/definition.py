@@ -16,7 +16,7 @@ from foliot.domain.ids import DefinitionId
 
 
 class DefinitionReader:
-    """Used by one thread."""
+    """Each owner has its own: the cache has no lock, and must not be used by two threads at once."""
 
     def __init__(self, project: str) -> None:
         self._project = project

@@ -20,7 +20,8 @@ from foliot.ports.topic import Topic
 
 
 def end_unstarted(tx: Transaction, endings: Mapping[RunId, Ended], keys: set[str], now: Instant) -> None:
-    """End runs that have not started. `take_unstarted` removed them from their places and released slots of `keys`."""
+    """End runs that have not started. `take_unstarted` removed them from the tables in which they waited and
+    released their places in the limits `keys`."""
     if not endings:
         return
     attempts = []
@@ -29,7 +30,7 @@ def end_unstarted(tx: Transaction, endings: Mapping[RunId, Ended], keys: set[str
         attempts.append((run_id, ended, tx.value(SQL["end_unstarted"], values)))
         if ended.output is not None:
             tx.run(SQL["add_outputs"], (run_id, ended.output))
-    tx.note(now, EventKind.RUNS_ENDED, event_items.ended_by_hand(attempts))
+    tx.add_event(now, EventKind.RUNS_ENDED, event_items.ended_by_hand(attempts))
     follow_ends(tx, endings)
     admit_keys(tx, keys)
 
@@ -43,7 +44,8 @@ def follow_ends(tx: Transaction, run_ids: Collection[RunId]) -> None:
 
 
 def follow_finished(tx: Transaction, leases: Sequence[Lease]) -> None:
-    """Do the same for ended attempts. Usually no run has a parent and no job is watched, and nothing is written."""
+    """Do what `follow_ends` does, for ended attempts. Usually no run has a parent and no job is watched, and nothing is
+    written."""
     if leases and (not all(lease.run.parent_id is None for lease in leases) or tx.rows(SQL["is_watching"])):
         follow_ends(tx, [lease.run_id for lease in leases])
 

@@ -30,7 +30,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import Token
 from foliot.domain.instant import Instant, later
 from foliot.domain.job.job import Options
-from foliot.domain.run.lease import Finish
+from foliot.domain.run.lease import Claim, Finish
 from foliot.domain.run.limits import OVERLAP_PREFIX, overlap_key
 from foliot.domain.run.outcome import Success
 from foliot.domain.run.run import Again, Ended, rank
@@ -87,14 +87,25 @@ class Finishes:
             for finish in finishes
             if finish.token in rows and not isinstance(finish.outcome, Success)
         ]
-        references = {row[0]: Reference(row[1], row[11], row[10]) for row in deciding}
+        references: dict[Token, Reference] = {}
+        overrides: dict[Token, bytes | None] = {}
+        for token, job_id, *_, given, definition_id, revision in deciding:
+            references[token], overrides[token] = Reference(job_id, revision, definition_id), given
         known = self._definitions.find(tx, list(references.values())) if references else {}
-        options = {row[0]: known[references[row[0]].id].options(row[9]) for row in deciding}
+        options = {token: known[reference.id].options(overrides[token]) for token, reference in references.items()}
         return [
             replace(lease, run=_leased_run(rows[lease.token], options.get(lease.token)))
             for lease in leases
             if lease.token in rows
         ]
+
+
+def held_lease(tx: Transaction, claim: Claim) -> Lease | None:
+    """Return the lease that a claim granted. None: it is not current any more."""
+    row = tx.row(SQL["held_leases"], (encode([claim.token]),))
+    lease = None if row is None else Lease(*row)
+    is_own = lease is not None and (lease.run_id, lease.worker_id) == (claim.run_id, claim.worker_id)
+    return lease if is_own else None
 
 
 def _leased_run(row: Row, options: Options | None) -> LeasedRun:
@@ -111,13 +122,13 @@ def _save(tx: Transaction, plan: FinishPlan, now: Instant) -> None:
     admit_keys(tx, keys)
     tx.run_many(SQL["hand_over_leases"], [(report_by(lease, how), lease.token) for lease, how in plan.handed_over])
     tx.run_many(SQL["save_launches"], [(lease.run_id, how.executor_run_id, None) for lease, how in plan.handed_over])
-    tx.note(now, EventKind.RUNS_ENDED, event_items.ended(plan))
+    tx.add_event(now, EventKind.RUNS_ENDED, event_items.ended(plan))
     follow_finished(tx, [lease for lease, _ in plan.ended])
     stop_failed_jobs(tx, plan.failed, now)
 
 
 def _end(tx: Transaction, ended: Sequence[tuple[Lease, Ended]], now: Instant) -> set[str]:
-    """End runs and release all their slots. Returns the keys whose slots are free now."""
+    """End runs and release all their places. Returns the keys with free places."""
     tx.run_many(SQL["end_runs"], [_ending(lease, verdict, now) for lease, verdict in ended])
     outputs = [(lease.run_id, verdict.output) for lease, verdict in ended if verdict.output is not None]
     tx.run_many(SQL["add_outputs"], outputs)
@@ -145,12 +156,12 @@ def _try_again(tx: Transaction, again: Sequence[tuple[Lease, Again]], now: Insta
     tx.run_many(SQL["retry_runs"], retries)
     limited = [lease for lease, _ in again if lease.run.has_limits]
     keys = _limit_keys(tx, limited)
-    tx.run_many(SQL["release_slots"], [(lease.run_id, OVERLAP_PREFIX) for lease in limited])
+    tx.run_many(SQL["release_places"], [(lease.run_id, OVERLAP_PREFIX) for lease in limited])
     return place(tx, placements, now) | keys
 
 
 def _limit_keys(tx: Transaction, leases: Sequence[Lease]) -> set[str]:
-    """Return the limits whose slots these runs hold."""
+    """Return the limits whose places these runs hold."""
     limited = [lease.run_id for lease in leases if lease.run.has_limits]
     return keys_of(tx, limited) if limited else set()
 

@@ -1,4 +1,4 @@
-"""Puts an open run into its place (see `rows.admit` for runs that wait for slots).
+"""Puts an open run into the table in which it waits (see `rows.admit` for runs that wait for places in limits).
 
 new run --> has a gate? --yes--> gated
               | no
@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
-from foliot.adapters.storage.sqlite.rows.admit import request_slots
+from foliot.adapters.storage.sqlite.rows.admit import request_places
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import rank
@@ -26,7 +26,7 @@ from foliot.ports.topic import Topic, topics_of_ready
 
 
 class Placement(Struct, frozen=True, gc=False):
-    """A run, and the columns that decide its place."""
+    """A run, and the columns that decide in which table it waits."""
 
     run_id: RunId
     queue: str
@@ -59,7 +59,7 @@ def place(tx: Transaction, placements: Iterable[Placement], now: Instant) -> set
     _put_until_due(tx, SQL["put_later"], later, SQL["next_due"], Topic.LATER)
     _put_until_due(tx, SQL["put_gated"], gated, SQL["next_gated"], Topic.GATES)
     put_ready(tx, ready)
-    return request_slots(tx, limited)
+    return request_places(tx, limited)
 
 
 def put_ready(tx: Transaction, rows: Sequence[tuple[str, int, RunId]]) -> None:

@@ -53,7 +53,7 @@ def pause_stored(tx: Transaction, schedules: Iterable[Schedule], now: Instant, *
             jobs = encode_names({one.revision.spec.target for one in changed if one.project == project})
             tx.run(SQL["restart_jobs"], (project, jobs, now))
     kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
-    tx.note(now, kind, about_schedules(changed))
+    tx.add_event(now, kind, about_schedules(changed))
     tx.record(now, changes.paused(AuditKind.SCHEDULE, [one.id for one in changed], is_paused=paused))
     return answers
 

@@ -6,7 +6,7 @@ from foliot.adapters.storage.shared.documents import encode_names, storable
 from foliot.adapters.storage.shared.tree_rows import progress_text, state_row
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
-from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_slots
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_places
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
 from foliot.adapters.storage.sqlite.rows.create import create_runs
 from foliot.adapters.storage.sqlite.rows.end import follow_ends, note_trees
@@ -33,7 +33,9 @@ def save_settlement(tx: Transaction, project: str, settlement: Settlement, now: 
     tx.run(SQL["remove_notes"], (tree.run_id, encode_names(settlement.notes)))
     changed = [(*state_row(state), tree.run_id, name) for name, state in settlement.steps.items()]
     tx.run_many(SQL["change_steps"], changed)
-    tx.note(now, EventKind.STEPS_CHANGED, event_items.changed_steps(tree.run_id, settlement.runs, settlement.steps))
+    tx.add_event(
+        now, EventKind.STEPS_CHANGED, event_items.changed_steps(tree.run_id, settlement.runs, settlement.steps)
+    )
     if settlement.runs:
         create_runs(tx, project, settlement.runs, now)
     if settlement.cancels:
@@ -63,12 +65,12 @@ def save_effects(tx: Transaction, project: str, effects: Effects | None, now: In
         raise SharedConflict
     if effects.record is not None:
         tx.run(SQL["put_chains"], chain_row(project, effects.record))
-    tx.note(now, EventKind.ALERT_RAISED, event_items.alerts(effects.alerts))
+    tx.add_event(now, EventKind.ALERT_RAISED, event_items.alerts(effects.alerts))
     note_trees(tx, effects.wakes)
 
 
 def end_tree(tx: Transaction, tree: Tree, ended: Ended, now: Instant) -> None:
-    """End the run of the tree: its slots become free, and its own parent gets a note."""
+    """End the run of the tree: its places become free, and its own parent gets a note."""
     run_id = tree.run_id
     tx.run(SQL["end_trees"], (now, run_id))
     tx.run(SQL["remove_all_notes"], (run_id,))
@@ -76,8 +78,8 @@ def end_tree(tx: Transaction, tree: Tree, ended: Ended, now: Instant) -> None:
     attempt: int = tx.value(SQL["end_tree_runs"], (*how, run_id))
     if ended.output is not None:
         tx.run(SQL["add_outputs"], (run_id, ended.output))
-    keys = release_slots(tx, [run_id])
-    tx.note(now, EventKind.RUNS_ENDED, event_items.ended_by_hand([(run_id, ended, attempt)]))
-    tx.note(now, EventKind.EXECUTIONS_ENDED, event_items.over([(tree, ended)]))
+    keys = release_places(tx, [run_id])
+    tx.add_event(now, EventKind.RUNS_ENDED, event_items.ended_by_hand([(run_id, ended, attempt)]))
+    tx.add_event(now, EventKind.EXECUTIONS_ENDED, event_items.over([(tree, ended)]))
     follow_ends(tx, [run_id])
     admit_keys(tx, keys)

@@ -78,28 +78,21 @@ SELECT outcome, reason, CASE WHEN outcome = 'missed' THEN uid END AS missed_by,
 GROUP BY outcome, reason, missed_by
 
 -- name: failed_tick_runs
--- The failed runs of ticks that were planned in the interval, counted up to the limit.
+-- The failed runs of ticks of these schedules that were planned in the interval, counted up to the limit. Failed runs
+-- without a schedule are not read.
 SELECT count(*) FROM (
-    SELECT 1 FROM runs r INDEXED BY runs_roots_by_rare_status
-    WHERE r.status = 'failed' AND r.status <> 'scheduled' AND r.status <> 'success' AND r.parent_id IS NULL
-        AND r.id >= ?1 AND r.schedule_uid IS NOT NULL AND r.scheduled_for BETWEEN ?2 AND ?3
+    SELECT 1 FROM json_each(?1) j CROSS JOIN schedules s ON s.uid = j.value
+    CROSS JOIN runs r INDEXED BY runs_by_schedule_and_rare_status
+        ON r.project = s.project AND r.schedule_id = s.id AND r.status = 'failed' AND r.status <> 'scheduled'
+        AND r.status <> 'success' AND r.id >= ?2
+    WHERE r.schedule_uid = s.uid AND r.parent_id IS NULL AND r.scheduled_for BETWEEN ?3 AND ?4
     UNION ALL
-    SELECT 1 FROM runs r INDEXED BY runs_roots_by_rare_status
-    WHERE r.status = 'timeout' AND r.status <> 'scheduled' AND r.status <> 'success' AND r.parent_id IS NULL
-        AND r.id >= ?1 AND r.schedule_uid IS NOT NULL AND r.scheduled_for BETWEEN ?2 AND ?3
-    LIMIT ?4)
-
--- name: failed_runs_of_schedule
--- The same of one schedule.
-SELECT count(*) FROM (
-    SELECT 1 FROM runs r INDEXED BY runs_by_schedule_and_rare_status
-    WHERE r.project = ?1 AND r.schedule_id = ?2 AND r.status = 'failed' AND r.status <> 'scheduled'
-        AND r.status <> 'success' AND r.id >= ?4 AND r.schedule_uid = ?3 AND r.scheduled_for BETWEEN ?5 AND ?6
-    UNION ALL
-    SELECT 1 FROM runs r INDEXED BY runs_by_schedule_and_rare_status
-    WHERE r.project = ?1 AND r.schedule_id = ?2 AND r.status = 'timeout' AND r.status <> 'scheduled'
-        AND r.status <> 'success' AND r.id >= ?4 AND r.schedule_uid = ?3 AND r.scheduled_for BETWEEN ?5 AND ?6
-    LIMIT ?7)
+    SELECT 1 FROM json_each(?1) j CROSS JOIN schedules s ON s.uid = j.value
+    CROSS JOIN runs r INDEXED BY runs_by_schedule_and_rare_status
+        ON r.project = s.project AND r.schedule_id = s.id AND r.status = 'timeout' AND r.status <> 'scheduled'
+        AND r.status <> 'success' AND r.id >= ?2
+    WHERE r.schedule_uid = s.uid AND r.parent_id IS NULL AND r.scheduled_for BETWEEN ?3 AND ?4
+    LIMIT ?5)
 
 -- name: living_schedules
 SELECT uid, id FROM schedules WHERE project = ? AND id > '' AND deleted_at IS NULL

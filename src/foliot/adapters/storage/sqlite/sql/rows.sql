@@ -40,7 +40,7 @@ CROSS JOIN json_each(d.limits) j
 WHERE true
 ON CONFLICT (key) DO NOTHING
 
--- name: request_slots
+-- name: request_places
 -- LEFT JOIN: a run without limits inserts a null key, which is refused; otherwise it would wait for ever.
 INSERT INTO holds (key, is_admitted, rank, run_id)
 SELECT j.value ->> 0, 0, r.due_at - r.priority * ?2, r.id
@@ -193,7 +193,7 @@ SET status = ?, reason = ?, finished_at = ?, started_at = ?, attempt = ?, lost =
     worker_id = ?, token = ?
 WHERE id = ?
 
--- name: release_slots
+-- name: release_places
 -- A run keeps the overlap key of its schedule until it ends.
 DELETE FROM holds WHERE run_id = ? AND key NOT GLOB ? || '*'
 
