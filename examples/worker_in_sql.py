@@ -186,7 +186,7 @@ class Worker:
             if cancel_at is not None or not self.renew_if_due():
                 early = CANCELLED if cancel_at else LOST
             elif timeout is not None and since_boot() - started > timeout:
-                early = Ended("timeout", "timeout", f"timeout after {timeout / 1_000:g} s")
+                early = Ended("timeout", "timeout", f"took longer than {timeout / 1_000:g} s")
             elif self.is_stopping:
                 early = GIVEN_BACK
         if early is not None:

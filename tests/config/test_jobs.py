@@ -13,6 +13,7 @@ from foliot.domain.job.kinds.agent import ARGS
 from foliot.domain.run.lane import Executor
 from foliot.domain.run.retry import Retry
 from foliot.domain.vocabulary.kind import KIND_FIELDS
+from foliot.domain.vocabulary.places import JOB, OPTIONS_OF_OTHER_TOOLS
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 
@@ -462,3 +463,24 @@ def test_toml_datetimes_are_read(good: Good) -> None:
     [spec] = good('[[jobs]]\nid = "a"\ncommand = "x"\nat = 2030-01-01T00:00:00Z').declared.schedules.values()
 
     assert spec.expr == str(int(datetime(2030, 1, 1, tzinfo=UTC).timestamp()) * 1_000)
+
+
+@for_each(
+    ("line", "hint"),
+    [
+        ("max_instances = 2", "Use max_concurrent."),
+        ('script = "x.sh"', "Use command, or argv without a shell."),
+        ('on_failure = "mail"', "Use notify_on, with the targets of [notifications]."),
+        ("zzzz = 1", "All options are in docs/reference/configuration.md."),
+    ],
+)
+def test_the_hint_for_an_option_of_another_tool_names_the_one_that_does_it(
+    loaded: Loader, line: str, hint: str
+) -> None:
+    [error] = loaded(f'[[jobs]]\nid = "a"\ncommand = "true"\n{line}').errors
+
+    assert error.hint == hint
+
+
+def test_each_option_of_another_tool_is_none_of_ours() -> None:
+    assert [name for name in OPTIONS_OF_OTHER_TOOLS if name in JOB] == []

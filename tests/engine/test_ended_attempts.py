@@ -77,7 +77,7 @@ async def test_an_attempt_that_takes_too_long_times_out(rig: Rig) -> None:
     await rig.save()
 
     run = await rig.run(run_id)
-    assert (run.status, run.reason, run.error) == (Status.TIMEOUT, "timeout", "timeout after 10 s")
+    assert (run.status, run.reason, run.error) == (Status.TIMEOUT, "timeout", "took longer than 10 s")
     assert rig.stage.cancelled == [run_id]
 
 

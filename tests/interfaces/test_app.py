@@ -150,7 +150,7 @@ async def test_a_command_that_exceeds_its_timeout_is_ended(app: Foliot) -> None:
     async with served(app):
         run = await ended(app, await app.enqueue("slow"))
 
-    assert (run.status, run.error_message) == (Status.TIMEOUT, "timeout after 0.2 s")
+    assert (run.status, run.error_message) == (Status.TIMEOUT, "took longer than 0.2 s")
 
 
 async def test_an_attempt_that_outlives_the_drain_is_given_back(app: Foliot) -> None:

@@ -8,6 +8,7 @@ import pytest
 from foliot.domain.instant import MINUTE
 from foliot.interfaces.cli.follow import report_started_run
 from foliot.service.commands.run_request import RunRequest
+from foliot.service.queries.run_view import RunView
 from foliot.service.services import Services
 from foliot.testing.builders import LEASE, REPORT, a_job_spec, a_worker
 from foliot.testing.clock import VirtualClock
@@ -53,3 +54,23 @@ async def test_waiting_for_a_run_without_a_live_worker_prints_a_warning(
     assert (code, out) == (1, f"{run_id}\n")
     assert ('no worker of queue "default" is alive: the run waits' in err) is is_warned
     assert err.splitlines()[-1].startswith("cancelled")
+
+
+async def test_waiting_for_a_run_that_no_worker_fits_prints_the_reason(
+    services: Services, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await services.storage.work.register(a_worker(), LEASE)
+    run_id = await services.runs.enqueue(REPORT, RunRequest(options={"labels": ["gpu"]}))
+    wait = services.runs.wait
+
+    async def cancel_and_wait(run_id: str) -> RunView:
+        await services.runs.cancel(run_id)
+        return await wait(run_id)
+
+    monkeypatch.setattr(services.runs, "wait", cancel_and_wait)
+
+    await report_started_run(services, run_id, wait=True, follow=False, is_json=False)
+
+    warning, hint, _ = capsys.readouterr().err.splitlines()
+    assert warning.startswith("warning: no living worker can execute the run (required: gpu): ")
+    assert hint == f"  See: foliot explain {run_id}"

@@ -76,8 +76,9 @@ def test_jobs_with_an_unused_tag_lists_nothing(call: Call, shop: Path) -> None:
 def test_schedules_lists_rules_and_next_ticks(call: Call, shop: Path) -> None:
     code, out, err = call("schedules")
 
-    _, often, weekly = out.splitlines()
+    titles, often, weekly = out.splitlines()
     assert (code, err) == (0, "")
+    assert titles.endswith("  LAST RAN")
     assert often.startswith("report-often   report  every 1h                   on     20")
     assert weekly.startswith("report-weekly  report  0 9 * * MON Europe/Berlin  on     20")
 

@@ -29,6 +29,7 @@ def test_show_failed_run_prints_why_and_its_attempts(call: Call, shop: Path) -> 
     assert said["status"] == "failed (exit_code)"
     assert said["why"] == "the command exited with a code other than 0, after 2 attempts"
     assert (said["exit code"], said["payload"]) == ("3", '{"week": 7}')
+    assert all(said[name].endswith(" (attempt 2)") for name in ("due", "started", "took"))
     assert said["log"].startswith("complete; print it with: foliot logs ")
     assert [line.split()[:3] for line in out.splitlines()[-2:]] == [
         ["1", "failed", "(exit_code)"],

@@ -96,7 +96,7 @@ async def test_a_foreign_worker_ends_runs_that_time_out(app: Foliot, tmp_path: P
     work(tmp_path, 1)
 
     run = await app.runs.get(run_id)
-    assert (run.status, run.reason, run.error_message) == ("timeout", "timeout", "timeout after 0.1 s")
+    assert (run.status, run.reason, run.error_message) == ("timeout", "timeout", "took longer than 0.1 s")
     assert await sound(app)
 
 

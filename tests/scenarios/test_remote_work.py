@@ -33,7 +33,7 @@ OUTCOMES = (
     Success(b'{"rows": 3}', exit_code=0),
     Failure("exit code 3", Reason.EXIT_CODE, exit_code=3),
     Failure("it can never work", Reason.PAYLOAD, retryable=False),
-    TimedOut("timeout after 1 s"),
+    TimedOut("took longer than 1 s"),
     Cancelled(),
     Interrupted(),
     Lost(),
@@ -104,7 +104,7 @@ async def test_a_remote_run_that_takes_too_long_is_ended(site: Site) -> None:
     site.clock.advance(5 * SECOND)
 
     [run] = await site.over(run_id)
-    assert (run.status, run.error) == (Status.TIMEOUT, "timeout after 5 s")
+    assert (run.status, run.error) == (Status.TIMEOUT, "took longer than 5 s")
 
 
 async def test_a_stopping_remote_worker_gives_its_runs_back(site: Site) -> None:

@@ -10,7 +10,7 @@ _LIST_HINTS: Final[Mapping[str, str]] = {
     "job": "List them with: foliot jobs",
     "schedule": "List them with: foliot schedules",
     "workflow": "List them with: foliot workflows",
-    "chain": "List them with: foliot chains list",
+    "chain": "List them with: foliot chains list; the newest chain of a class is CLASS@last",
     "DSN": "List them with: foliot dsn list",
     "token": "List them with: foliot token list",
     "user": "List them with: foliot user list",

@@ -66,7 +66,7 @@ async def test_a_request_ends_at_the_timeout_of_its_job(
     await engine.join()
 
     run = await engine.app.runs.get(run_id)
-    assert (run.status, run.error_message) == (Status.TIMEOUT, f"timeout after {limit} s")
+    assert (run.status, run.error_message) == (Status.TIMEOUT, f"took longer than {limit} s")
     await until(server.is_left.is_set)
 
 

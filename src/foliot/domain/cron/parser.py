@@ -43,6 +43,7 @@ _LONGEST_SHOWN: Final = 64
 _FIELD_COUNTS: Final = {5, 6, 7}
 _FIELDS_HINT: Final = (
     "Write 5 fields (minute hour day-of-month month day-of-week), 6 with the second first, or 7 with the year last."
+    " Names such as @hourly and intervals such as @every 5m are allowed, too."
 )
 
 

@@ -14,6 +14,7 @@ from foliot.domain.vocabulary.readers import Reader
 from foliot.errors.base import closest
 
 _ALMOST_EQUAL = 0.85
+_MOST_LISTED = 20
 
 
 class Alias(NamedTuple):
@@ -106,7 +107,10 @@ class Schema:
         near = near or self._near(name)
         if near is not None:
             return f'Did you mean "{near}"?'
-        return f"Use: {', '.join(sorted(field.name for field in self.fields if field.has_effect))}."
+        names = sorted(field.name for field in self.fields if field.has_effect)
+        if len(names) > _MOST_LISTED:
+            return "All options are in docs/reference/configuration.md."
+        return f"Use: {', '.join(names)}."
 
     def _offers(self, name: str) -> bool:
         """Return whether an option with this name exists here and has an effect."""

@@ -24,7 +24,24 @@ _EACH_ITS_OWN: Final = (
     *(field.name for field in RULE),
     *(field.name for field in NOTIFY),
 )
-JOB: Final = Schema(*_JOB, owner="[[jobs]]")
+OPTIONS_OF_OTHER_TOOLS: Final = {
+    **dict.fromkeys(("script", "run", "shell", "exec", "exec_start"), "Use command, or argv without a shell."),
+    **dict.fromkeys(("function", "func", "task"), 'Use kind = "python" and call.'),
+    **dict.fromkeys(("max_instances", "max_parallel", "parallelism", "max_runs"), "Use max_concurrent."),
+    **dict.fromkeys(("time_limit", "soft_time_limit"), "Use timeout."),
+    **dict.fromkeys(("needs", "requires", "deps"), "Use depends_on, or the steps of a workflow."),
+    **dict.fromkeys(("misfire_grace_time", "coalesce"), "Use catchup."),
+    **dict.fromkeys(("when", "minute", "hour", "day"), "Use cron, every or at."),
+    **dict.fromkeys(("on_failure", "on_success", "mailto"), "Use notify_on, with the targets of [notifications]."),
+    "cwd": "Use working_dir.",
+    "environment": "Use env.",
+    "tz": "Use timezone.",
+    "entrypoint": "Use argv.",
+    "countdown": "Use at, or foliot trigger --delay.",
+    "backoff": "Use retry_delay and retry_factor.",
+}
+"""Options of cron, systemd, Celery, APScheduler and others that have no similar name here, or one that misleads."""
+JOB: Final = Schema(*_JOB, owner="[[jobs]]", hints=OPTIONS_OF_OTHER_TOOLS)
 DEFAULTS: Final = Schema(
     *without(_JOB, *_EACH_ITS_OWN),
     owner="[defaults]",

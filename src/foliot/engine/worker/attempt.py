@@ -135,7 +135,7 @@ class RunningAttempt(Struct, eq=False):
             case Ending.LEASE_LOST:
                 return Lost()
             case Ending.TIMEOUT:
-                return TimedOut(f"timeout after {(self.definition.timeout or 0) / SECOND:g} s")
+                return TimedOut(f"took longer than {(self.definition.timeout or 0) / SECOND:g} s")
             case Ending.SHUTDOWN:
                 return Interrupted()
             case None:

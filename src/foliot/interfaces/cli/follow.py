@@ -5,11 +5,12 @@ from foliot.domain.tree.run_kind import FanoutRole
 from foliot.interfaces.cli.fanout_progress import follow_fanout
 from foliot.interfaces.cli.outage import OUTAGES, wait_out
 from foliot.interfaces.cli.output import or_as_note, print_json, print_line, print_note, print_result, print_warning
-from foliot.interfaces.cli.render.explanation import missing_worker, worker_command
+from foliot.interfaces.cli.render.explanation import explain, missing_worker, worker_command
 from foliot.interfaces.cli.render.format import last_line, status
 from foliot.interfaces.cli.render.log import TextPrinter, print_log
 from foliot.interfaces.cli.render.step_log import StepTextPrinter, print_steps
 from foliot.interfaces.cli.render.text import escaped
+from foliot.service import explanation as why
 from foliot.service.operations import Operations
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.run_view import RunView
@@ -22,7 +23,7 @@ async def report_started_run(services: Operations, run_id: str, *, wait: bool, f
         return 0
     with or_as_note(run_id):
         (print_note if follow or is_json else print_line)(run_id)
-    await _warn_without_worker(services, run_id)
+    await _warn_if_it_waits(services, run_id)
     if follow:
         await _follow_output(services, await services.queries.runs.named(run_id))
     return _print_result(await _wait(services, run_id), is_json=is_json)
@@ -36,11 +37,16 @@ async def _wait(services: Operations, run_id: str) -> RunView:
             await wait_out(error)
 
 
-async def _warn_without_worker(services: Operations, run_id: str) -> None:
+async def _warn_if_it_waits(services: Operations, run_id: str) -> None:
+    """Say why a run cannot start now, because the command may then print nothing for a long time."""
     queue = await services.queries.runs.unserved_queue(run_id)
     if queue is not None:
         hint = f"Start one with: {worker_command(queue)}"
         print_warning(f"no {missing_worker(queue)} is alive: the run waits", hint, code="no_worker")
+        return
+    reason = (await services.queries.runs.page(run_id)).why
+    if isinstance(reason, why.NoFittingWorker | why.WaitsForLimit | why.NoFreeSlot | why.WaitsForGate):
+        print_warning(explain(reason), f"See: foliot explain {run_id}", code="run_waits")
 
 
 async def _follow_output(services: Operations, run: RunView) -> None:

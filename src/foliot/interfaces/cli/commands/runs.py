@@ -32,7 +32,7 @@ def _statuses(context: click.Context, parameter: click.Parameter, incomplete: st
 @storage_options
 @click.option("--job", help="Only runs of this job.", shell_complete=complete_ids("job"))
 @click.option("--schedule", help="Only runs of this schedule.", shell_complete=complete_ids("schedule"))
-@click.option("--status", help="Only runs with this status.", shell_complete=_statuses)
+@click.option("--status", help=f"Only runs with this status: {', '.join(Status)}.", shell_complete=_statuses)
 @click.option("--failed", is_flag=True, help="Only runs that failed or timed out.")
 @click.option("--since", help="Only runs created since: 24h, 7d, or a time in ISO 8601.")
 @click.option(

@@ -21,7 +21,7 @@ _COLUMNS: Final = (
     Column("WHEN"),
     Column("STATE", stays=True),
     Column("NEXT"),
-    Column("LAST"),
+    Column("LAST RAN"),
 )
 _SECTIONS: Final = {"Control": {"delete": "Delete schedules."}}
 _HOMES: Final = {"delete": "delete:delete_schedules"}

@@ -25,8 +25,12 @@ from foliot.service.queries.schedule_view import TickView
 @click.option("--since", help="Only ticks planned since: 24h, 7d, or a time in ISO 8601.")
 @click.option("--until", help="Only ticks planned until then, written as for --since.")
 @click.option("--missed", is_flag=True, help="Only ticks that did not run because no scheduler was running in time.")
-@click.option("--skipped", is_flag=True, help="Only ticks that were deliberately not run.")
-@click.option("--ran", is_flag=True, help="Only ticks that became runs.")
+@click.option(
+    "--skipped",
+    is_flag=True,
+    help="Only ticks that were deliberately not run. A tick whose run was skipped by its gate has run: see --ran.",
+)
+@click.option("--ran", is_flag=True, help="Only ticks that became runs, also if their gate then skipped the run.")
 @click.option("--failed", is_flag=True, help="Only ticks without a run because of an error, or whose run failed.")
 @click.option(
     "-n", "--limit", default=50, show_default=True, type=click.IntRange(1, 1_000), help="Maximum number of rows."

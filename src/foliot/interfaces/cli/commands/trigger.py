@@ -25,7 +25,7 @@ _AT: Final = 'Use ISO 8601, such as "2026-01-31T08:00Z"; for a duration from now
 @click.option("--delay", help="Start after this time: 90s, 15m, 24h.")
 @click.option("--priority", type=click.IntRange(-1_000, 1_000), help="Higher priorities start first.")
 @click.option("--key", help="Dedupe key: a second call with it starts no second run.")
-@click.option("--wait", is_flag=True, help="Wait until the run has ended; exit code 1 unless it succeeds.")
+@click.option("--wait", is_flag=True, help="Wait until the run has ended; exit code 0 for success and partial, else 1.")
 @click.option("--follow", is_flag=True, help="Print the output of the run or its steps, and wait as with --wait.")
 @json_option("one object")
 def command(

@@ -9,6 +9,7 @@ import msgspec
 from foliot.domain.gate.spec import Action
 from foliot.domain.instant import LATEST, to_datetime
 from foliot.domain.job.job import DEFAULT_QUEUE
+from foliot.domain.run.lane import TREES_QUEUE
 from foliot.domain.schedule.schedule import ScheduleType
 from foliot.domain.schedule.tick import TickReason
 from foliot.interfaces.cli.render.explanation import REASONS, explain, missing_worker, unfit_workers, worker_command
@@ -195,7 +196,8 @@ def _gate(stage: answer.GateStage) -> str:
 
 def _worker(stage: answer.WorkerStage) -> str:
     if stage.waited is not None:
-        return f'queue "{stage.queue}", started {span(stage.waited)} after it was due'
+        where = "a coordinator" if stage.queue == TREES_QUEUE else f'queue "{stage.queue}"'
+        return f"{where}, started {span(stage.waited)} after it was due"
     if stage.unfit:
         return f"no living worker can execute the run: {unfit_workers(stage.unfit)}"
     if not stage.workers:

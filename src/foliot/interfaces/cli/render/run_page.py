@@ -123,12 +123,9 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("triggered by", _trigger_text(page)),
         *_action_fields(page),
         ("planned for", _known(run.scheduled_for, moment)),
-        ("due", due(run)),
-        ("started", _known(run.started_at, moment)),
-        ("finished", _known(run.finished_at, moment)),
-        ("took", _known(run.duration, span)),
+        *_times(run),
         ("attempt", None if is_tree else _attempt_text(page)),
-        ("queue", f"{run.queue}, priority {run.priority}"),
+        ("queue", None if is_tree else f"{run.queue}, priority {run.priority}"),
         ("worker", run.worker_id),
         ("executor run", _executor_text(run)),
         ("payload", _known(run.input_payload, _document_text)),
@@ -136,6 +133,18 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("for", run.user_id),
         ("idempotency key", run.idempotency_key),
         ("log", _log_text(page, is_tree)),
+    ]
+
+
+def _times(run: RunView) -> list[tuple[str, object]]:
+    """Return when the run was due, started and finished. After a retry these are the times of one attempt."""
+    attempt = run.attempt + (not run.status.is_terminal and run.started_at is None)
+    of = f" (attempt {attempt})" if attempt > 1 else ""
+    return [
+        ("due", f"{due(run)}{of}"),
+        ("started", _known(run.started_at, lambda at: f"{moment(at)}{of}")),
+        ("finished", _known(run.finished_at, moment)),
+        ("took", _known(run.duration, lambda seconds: f"{span(seconds)}{of}")),
     ]
 
 
