@@ -205,6 +205,12 @@ async def cancel_many(world: World) -> None:
     await world.services.runs.cancel_many([await world.waiting()])
 
 
+@step("runs.cancel_all", "cancel run")
+async def cancel_all(world: World) -> None:
+    await world.services.runs.enqueue("failing", RunRequest(delay=3_600))
+    await world.services.runs.cancel_all("failing", status="scheduled", confirm=True)
+
+
 @step("runs.mark", "mark run")
 async def mark(world: World) -> None:
     await world.services.runs.mark(await world.waiting())
