@@ -109,7 +109,7 @@ async def test_an_alarm_after_a_failure_runs_and_the_execution_has_failed(
     execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert diary.ran == ["extract", "alarm", "cleanup"]
-    assert (execution.status, execution.error) == ("failed", "step extract")
+    assert (execution.status, execution.error) == ("failed", "step extract did not succeed")
     assert (await app.runs.get(execution_id)).status == "failed"
     skipped = next(step for step in execution.steps if step.name == "load")
     assert skipped.blockers == ["extract"]

@@ -44,7 +44,7 @@ def test_following_an_execution_prints_its_steps_by_name(call: Call, speaker: No
 
     assert (code, out.splitlines()) == (1, ["hello | one", "hello | half", "and   | two", "and   | two"])
     assert "and   | foliot: attempt 2" in err.splitlines()
-    assert err.splitlines()[-1] == "failed (step_failed): step and"
+    assert err.splitlines()[-1] == "failed (step_failed): step and did not succeed"
 
 
 def test_logs_of_an_execution_prints_the_followed_lines_again(call: Call, speaker: None) -> None:

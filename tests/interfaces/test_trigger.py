@@ -158,7 +158,7 @@ class TestFollowedWorkflow:
     def test_a_step_after_a_failure_does_not_change_the_exit_code(self, call: Call, flow: None) -> None:
         code, _, err = call("trigger", "flow", "--follow")
 
-        assert (code, err.splitlines()[-1]) == (1, "failed (step_failed): step load")
+        assert (code, err.splitlines()[-1]) == (1, "failed (step_failed): step load did not succeed")
 
     @pytest.mark.parametrize("flow", [True], indirect=True)
     def test_a_recovered_failure_is_a_success_and_is_named(self, call: Call, flow: None) -> None:

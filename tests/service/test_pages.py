@@ -65,5 +65,5 @@ async def test_every_explanation_has_its_code(services: Services) -> None:
 
     assert page["why"]["code"] == "in_progress"
     first, second = page["execution"]["why_steps"].values()
-    assert first == {"code": "no_worker", "queue": "unserved"}
+    assert first == {"code": "no_worker", "queue": "unserved", "needs": ()}
     assert second == {"code": "waits_for_steps", "steps": ("first",)}

@@ -139,7 +139,7 @@ def test_partial_counts_as_decides_about_a_partial_step(counts_as: str, result: 
 def test_a_failed_execution_names_the_steps_that_failed() -> None:
     stage = Stage(shell("a"), shell("b", "a")).begin().end("a", Status.TIMEOUT)
 
-    assert stage.ended == Ended(Status.FAILED, Reason.STEP_FAILED, "failed: a")
+    assert stage.ended == Ended(Status.FAILED, Reason.STEP_FAILED, "step a did not succeed")
     assert stage.states["b"].blockers == ("a",)
 
 

@@ -272,7 +272,8 @@ class SettlementBuilder:
         if status is not Status.FAILED:
             return Ended(status)
         failed = unrecovered(self._plan.graph, final)
-        return Ended(status, Reason.STEP_FAILED, f"{'step' if len(failed) == 1 else 'steps'} {', '.join(failed[:20])}")
+        steps = f"{'step' if len(failed) == 1 else 'steps'} {', '.join(failed[:20])}"
+        return Ended(status, Reason.STEP_FAILED, f"{steps} did not succeed")
 
 
 def _rendered(overlay: Mapping[str, Any], sources: Mapping[str, Any]) -> dict[str, Any]:

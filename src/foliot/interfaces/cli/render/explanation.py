@@ -170,9 +170,10 @@ def worker_command(queue: str, needs: Sequence[str] = ()) -> str:
         return "foliot serve"
     if not needs and queue == DEFAULT_QUEUE:
         return "foliot serve, or foliot worker"
-    server = " --server URL" if _REMOTE in needs else ""
-    labels = "".join(f" --label {one}" for one in needs if "=" not in one)
-    return f"foliot worker{server}{labels}" + ("" if queue == DEFAULT_QUEUE else f" --queue {queue}")
+    server = ["--server URL"] if _REMOTE in needs else []
+    labels = [f"--label {one}" for one in needs if "=" not in one]
+    queues = [] if queue == DEFAULT_QUEUE else [f"--queue {queue}"]
+    return " ".join(["foliot worker", *server, *labels, *queues])
 
 
 def _waits_for_limit(given: why.WaitsForLimit) -> str:
