@@ -131,6 +131,21 @@ async def test_an_answer_of_another_program_is_an_error(scripted: ScriptedServer
             await client.server.version()
 
 
+async def test_only_a_change_that_was_sent_may_have_been_made(scripted: ScriptedServer) -> None:
+    scripted.replies = [LOST]
+    async with client_of(scripted, []) as client:
+        with pytest.raises(ServerUnavailable) as lost:
+            await client.jobs.delete("a")
+    async with ScriptedServer() as server:
+        url = server.url
+    async with AsyncClient(url) as client:
+        with pytest.raises(ServerUnavailable) as refused:
+            await client.jobs.delete("a")
+
+    assert "may have been made" in lost.value.hint
+    assert "Check that foliot serve runs" in refused.value.hint
+
+
 async def test_a_server_that_does_not_exist_is_unavailable() -> None:
     async with ScriptedServer() as server:
         url = server.url

@@ -92,10 +92,12 @@ class Http:
                 hint="Give the file of its authority with tls_ca.",
                 code="certificate",
             )
-        return ServerUnavailable(
+        problem = ServerUnavailable(
             f"the server at {self._url} could not be reached: {_fact(error)}",
             hint="Check that foliot serve runs, and that FOLIOT_URL is its address.",
         )
+        problem.was_sent = not isinstance(error, aiohttp.ClientConnectorError)
+        return problem
 
 
 def _fact(error: Any) -> str:

@@ -131,7 +131,7 @@ def _decoded(content: bytes, kind: Any) -> Any:
 
 
 def _lost(error: ServerUnavailable, request: Request[Any]) -> ServerUnavailable:
-    if not request.is_repeatable:
+    if error.was_sent and not request.is_repeatable:
         error.hint = "The change may have been made. Read it again before you repeat it."
     return error
 

@@ -7,6 +7,8 @@ class ServerUnavailable(FoliotError):
     """The server could not be reached, or its answer could not be read. It may work next time."""
 
     code = "server_unavailable"
+    was_sent = True
+    """Whether the server may have received the request. False: no connection was made."""
 
 
 class RequestRefused(FoliotError):
