@@ -111,7 +111,7 @@ class World:
     async def ended(self) -> str:
         """Return a run that has ended."""
         run_id = await self.services.runs.enqueue("a")
-        await self.engine.run_until_idle()
+        await self.engine.join()
         return run_id
 
     async def waiting(self) -> str:
