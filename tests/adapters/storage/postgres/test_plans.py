@@ -251,6 +251,21 @@ async def test_a_frequent_statement_finds_its_rows_by_a_key(large_dsn: str, mode
         await connection.close()
 
 
+async def test_the_runs_of_a_job_are_found_by_its_name_although_all_runs_belong_to_one_job(large_dsn: str) -> None:
+    """Otherwise a job that has never run would be looked for in all runs."""
+    connection = await asyncpg.connect(large_dsn, server_settings=SETTINGS)
+
+    @for_each("name", ["latest_runs", "recent_results", "failing_jobs", "dependency_states", "busy_jobs"])
+    async def check(name: str) -> None:
+        plan = await plan_of(connection, name, HOT[name](10))
+        assert "runs" not in read_without_a_key(plan)
+
+    try:
+        await check()
+    finally:
+        await connection.close()
+
+
 async def test_a_plan_made_on_empty_tables_still_uses_keys(empty_dsn: str) -> None:
     connection = await asyncpg.connect(empty_dsn, server_settings=SETTINGS)
 

@@ -50,11 +50,11 @@ WHERE gated.run_id = new.run_id RETURNING gated.run_id;
 
 -- name: dependency_states
 -- One look-up for the latest end of each job, and one for its newest runs: a run that is due, or has begun and will be
--- retried, is expected.
+-- retried, is expected. ANY: see `latest_runs`.
 SELECT asked.job_id, latest.run_id, latest.status, latest.finished_at,
        coalesce((SELECT bool_or(newest.finished_at IS NULL AND (newest.due_at <= $4 OR newest.attempt > 0)) FROM (
            SELECT finished_at, due_at, attempt FROM foliot.runs
-           WHERE runs.project = $1 AND runs.job_id = asked.job_id
+           WHERE runs.project = ANY ((SELECT ARRAY[$1])::text[]) AND runs.job_id = asked.job_id
            ORDER BY project DESC, job_id DESC, id DESC LIMIT $5) AS newest), false)
 FROM unnest((SELECT $2::text[])) AS asked (job_id) LEFT JOIN LATERAL (
     SELECT run_id, status, finished_at FROM foliot.endings

@@ -1,6 +1,7 @@
 -- name: latest_runs
+-- ANY: with a constant the planner may scan all ids backwards, expecting to meet the job soon. It may never have run.
 SELECT found.id FROM unnest((SELECT $2::text[])) AS asked (job_id), LATERAL (
-    SELECT id FROM foliot.runs WHERE runs.project = $1 AND runs.job_id = asked.job_id
+    SELECT id FROM foliot.runs WHERE runs.project = ANY ((SELECT ARRAY[$1])::text[]) AND runs.job_id = asked.job_id
     ORDER BY project DESC, job_id DESC, id DESC LIMIT 1) AS found;
 
 -- name: failing_jobs

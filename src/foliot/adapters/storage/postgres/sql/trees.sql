@@ -104,13 +104,13 @@ WHERE project = $1 AND workflow_id = ANY ((SELECT $2::text[])::text[]);
 
 -- name: busy_jobs
 -- Jobs with a run that takes a place in the job's limit or waits for one, or that is due, or has begun and will be
--- retried (see `dependency_states`).
+-- retried (see `dependency_states`). ANY: see `latest_runs`.
 SELECT asked.job_id FROM unnest((SELECT $2::text[]), (SELECT $3::text[])) AS asked (job_id, key)
 WHERE (SELECT true FROM foliot.holds WHERE holds.key = asked.key LIMIT 1)
    OR (SELECT bool_or(newest.finished_at IS NULL
                       AND (newest.due_at <= coalesce($4::bigint, foliot.now_ms()) OR newest.attempt > 0))
        FROM (SELECT finished_at, due_at, attempt FROM foliot.runs
-             WHERE runs.project = $1 AND runs.job_id = asked.job_id
+             WHERE runs.project = ANY ((SELECT ARRAY[$1])::text[]) AND runs.job_id = asked.job_id
              ORDER BY project DESC, job_id DESC, id DESC LIMIT $5) AS newest);
 
 -- name: overrides

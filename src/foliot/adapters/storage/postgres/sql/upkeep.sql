@@ -26,7 +26,7 @@ ORDER BY id LIMIT $3;
 -- name: surplus_runs
 -- The next few jobs, and their ended runs beyond the newest, without children. A job without surplus is returned with
 -- one row without a run. So the limit on rows (runs plus jobs) returns the allowed number of runs, or all of them. Rows
--- are read only of jobs that have more runs than are kept, which the index shows.
+-- are read only of jobs that have more runs than are kept, which the index shows. ANY: see `latest_runs`.
 SELECT job.job_id, surplus.id
 FROM (WITH RECURSIVE listed AS (
           (SELECT project, job_id, 1 AS nth FROM foliot.runs WHERE project = $1 AND job_id > $2
@@ -39,13 +39,13 @@ FROM (WITH RECURSIVE listed AS (
       SELECT project, job_id FROM listed) AS job
 LEFT JOIN LATERAL (
     SELECT id FROM foliot.runs
-    WHERE runs.project = job.project AND runs.job_id = job.job_id AND runs.status <> 'scheduled'
+    WHERE runs.project = ANY (ARRAY[job.project]) AND runs.job_id = job.job_id AND runs.status <> 'scheduled'
       AND runs.parent_id IS NULL
       AND runs.id <= CASE WHEN (SELECT true FROM foliot.runs counted
-                                WHERE counted.project = job.project AND counted.job_id = job.job_id
+                                WHERE counted.project = ANY (ARRAY[job.project]) AND counted.job_id = job.job_id
                                 ORDER BY counted.project DESC, counted.job_id DESC, counted.id DESC OFFSET $3 LIMIT 1)
                           THEN (SELECT newest.id FROM foliot.runs newest
-                                WHERE newest.project = job.project AND newest.job_id = job.job_id
+                                WHERE newest.project = ANY (ARRAY[job.project]) AND newest.job_id = job.job_id
                                   AND newest.status <> 'scheduled' AND newest.parent_id IS NULL
                                 ORDER BY newest.project DESC, newest.job_id DESC, newest.id DESC OFFSET $3 LIMIT 1) END
     ORDER BY runs.project, runs.job_id, runs.id LIMIT $4) AS surplus ON true
