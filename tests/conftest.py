@@ -21,7 +21,7 @@ settings.load_profile("foliot")
 
 _REAL_PROCESSES = tuple(
     f"tests/{directory}/"
-    for directory in ("scenarios", "web", "interfaces", "client", "demo", "adapters/runners", "adapters/storage")
+    for directory in ("scenarios", "web", "interfaces", "client", "demo", "adapters", "engine", "architecture")
 )
 """Directories of tests that start processes, servers or browsers and wait for them in real time."""
 
