@@ -209,6 +209,15 @@ def test_a_history_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
     assert [*(tmp_path / "shop").iterdir()] == []
 
 
+def test_the_power_failure_may_delay_a_release_beyond_its_answer(tmp_path: Path) -> None:
+    """At this time of day the history of three days has its power failure during a release."""
+    ends = from_datetime(datetime(2026, 11, 19, 23, 43, tzinfo=UTC))
+
+    asyncio.run(create_demo(Demo(tmp_path / "shop", days=3), ends=ends))
+
+    assert (tmp_path / "shop" / "foliot.toml").exists()
+
+
 def test_every_job_of_the_file_has_an_act(world: World) -> None:
     started = {run.job_id.removesuffix(".item").removesuffix(".reducer") for run in world.runs}
     trees = {JobId(name) for name in ("nightly-etl", "release", "store-closing")}

@@ -74,11 +74,15 @@ async def make_history(
     ]
     failure, span = power_failure(story)
     deeds.append(Deed(failure, SYSTEM, lambda services: _fail(machine, span)))
-    for deed in sorted(deeds, key=lambda deed: deed.at):
-        await _advance(machine, story, deed.at, on_day)
-        await deed.do(services.acting_as(deed.who))
-    await _advance(machine, story, story.ends, on_day)
-    await machine.stop()
+    try:
+        for deed in sorted(deeds, key=lambda deed: deed.at):
+            await _advance(machine, story, deed.at, on_day)
+            await deed.do(services.acting_as(deed.who))
+        await _advance(machine, story, story.ends, on_day)
+        await machine.stop()
+    except BaseException:
+        await machine.crash()  # attempts wait for the virtual clock, and would keep the program alive for ever
+        raise
 
 
 async def _advance(machine: Machine, story: Story, moment: Instant, on_day: Callable[[int], None]) -> None:
