@@ -5,8 +5,10 @@
     forms       as it is, each of its lines, in base64, with percent-escapes, and as in a JSON text
 
 A job may print a secret in several writes. The end of a write that may be the beginning of a secret is held back until
-the next write, or until the attempt ends. Other forms, such as the reversed text, are not recognized. A secret with
-fewer than `SHORTEST` characters is not masked, because ordinary text contains it too; `foliot check` warns about it.
+the next write, or until the attempt ends. If one secret begins with another one and a write ends exactly after the
+shorter one, the rest of the longer one is shown. Other forms, such as the reversed text, are not recognized. A secret
+with fewer than `SHORTEST` characters is not masked, because ordinary text contains it too; `foliot check` warns about
+it.
 """
 
 import json

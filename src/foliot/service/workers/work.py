@@ -10,9 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from foliot.domain.access.actor import ActorKind
 from foliot.domain.fanout.result import ResultQuery
-from foliot.domain.ids import DefinitionId, IdSource, RunId, Token, WorkerId
+from foliot.domain.ids import IdSource, RunId, Token, WorkerId
 from foliot.domain.instant import DAY, SECOND, Millis
-from foliot.domain.job.job import check_name
 from foliot.domain.run import lease as leases
 from foliot.domain.run.lease import Order, Renewal
 from foliot.domain.run.logs import LogChunk
@@ -54,7 +53,7 @@ from foliot.ports.secrets import Secrets
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.ports.work import Claimed, Exchanged
-from foliot.service.workers.claims import leased_runs
+from foliot.service.workers.claims import known_ids, leased_runs, limit_of, queues_of
 from foliot.service.workers.late import LateReports
 from foliot.service.workers.log_check import LogCheck
 from foliot.service.workers.names import WireNames
@@ -67,7 +66,6 @@ _LONGEST_LEASE: Final = Millis(DAY)
 _SHORTEST_LEASE: Final = Millis(100)
 _BEATS: Final = 3
 """Heartbeats per lease."""
-_MOST_RUNS: Final = 1_000
 _POLL: Final = Millis(2 * SECOND)
 """How often a waiting request looks for runs without a signal: signals may be lost."""
 
@@ -279,8 +277,8 @@ class WorkService:
                 await first_of((ready, closing), Millis(min(left.left, _POLL)))
 
     async def _claim(self, worker_id: WorkerId, wanted: Claiming) -> Claimed:
-        known, only = _ids(wanted)
-        return await self._work.claim(worker_id, _queues(wanted), _limit(wanted), known=known, only=only)
+        known, only = known_ids(wanted)
+        return await self._work.claim(worker_id, queues_of(wanted), limit_of(wanted), known=known, only=only)
 
     async def _finish_and_claim(
         self, worker_id: WorkerId, finishes: Sequence[leases.Finish], wanted: Claiming | None
@@ -288,8 +286,10 @@ class WorkService:
         if wanted is None:
             stale = await self._work.finish(finishes) if finishes else []
             return Exchanged(stale, [], {})
-        known, only = _ids(wanted)
-        return await self._work.exchange(finishes, worker_id, _queues(wanted), _limit(wanted), known=known, only=only)
+        known, only = known_ids(wanted)
+        return await self._work.exchange(
+            finishes, worker_id, queues_of(wanted), limit_of(wanted), known=known, only=only
+        )
 
     def _finish(self, worker_id: WorkerId, sent: FinishedRun) -> leases.Finish:
         token = self._names.lease(worker_id, sent.run_id, sent.token)
@@ -374,23 +374,6 @@ def _beat(renewal: Renewal, texts: Mapping[Token, str]) -> Beat:
         paused=renewal.order is Order.PAUSE,
         drain=renewal.order is Order.DRAIN,
     )
-
-
-def _ids(wanted: Claiming) -> tuple[list[DefinitionId], list[RunId] | None]:
-    only = None if wanted.only is None else [RunId(one) for one in wanted.only]
-    return [DefinitionId(one) for one in wanted.known], only
-
-
-def _queues(wanted: Claiming) -> tuple[str, ...]:
-    for queue in wanted.queues:
-        check_name("queues", queue, InvalidInput)
-    return wanted.queues
-
-
-def _limit(wanted: Claiming) -> int:
-    if not 1 <= wanted.limit <= _MOST_RUNS:
-        raise InvalidInput(f"limit must be from 1 to {_MOST_RUNS}", hint="Lease a few runs at a time.", field="limit")
-    return wanted.limit
 
 
 def _ttl(seconds: float) -> Millis:
